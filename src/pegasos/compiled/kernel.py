@@ -1,0 +1,157 @@
+"""``@kernel`` and ``@verb``: the only two ways in which this library compiles anything.
+
+A *kernel* is a free function over arrays, compiled at its first call and cached on disk.
+A *verb* is a small operation (``dot``, ``value``) with one implementation for each type of its
+first argument. Both are ordinary Python functions underneath: with ``NUMBA_DISABLE_JIT=1`` all of
+them run, slowly and with the same results.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.extending import overload
+
+log = logging.getLogger("pegasos")
+
+# Sums may be reordered and fused; NaN and infinity keep their meaning (no "nnan", "ninf", "afn").
+FAST = {"reassoc", "contract", "arcp", "nsz"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FAST}
+INLINED = OPTIONS | {"forceinline": True}
+
+# The rooms that a kernel may reach; those above them hold no compiled code.
+COMPILED_ROOMS = ("compiled", "rows", "losses.py", "problem.py", "certificate.py", "solvers")
+
+KERNELS: list[Any] = []
+
+
+@functools.cache
+def source_stamp() -> str:
+    """A hash of every source file that a kernel may inline.
+
+    Numba stamps a cache with the file of the decorated function alone, so an edit to a verb in
+    another file would leave stale machine code running.
+    """
+    home = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for room in COMPILED_ROOMS:
+        path = home / room
+        for source in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(source.relative_to(home).as_posix().encode() + b"\0")
+            digest.update(source.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class SourceCache(FunctionCache):
+    """Numba's on-disk cache, valid for exactly the sources that it was compiled from."""
+
+    def __init__(self, function: Callable):
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=source_stamp(),
+        )
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # a damaged cache file costs a compilation, never a fit
+            _no_cache(str(error))
+            return None
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _no_cache(str(error))
+
+
+@functools.cache
+def _no_cache(why: str) -> None:
+    log.warning(
+        "compiled code is not cached, so every new process compiles it again; "
+        "set NUMBA_CACHE_DIR to a writable folder (%s)",
+        why,
+    )
+
+
+def kernel(function: Callable) -> Any:
+    """Compile ``function`` at its first call: without the GIL, cached, fast-math with honest NaN."""
+    compiled = numba.njit(**OPTIONS)(function)
+    if compiled is not function:
+        source_stamp()
+        try:
+            compiled._cache = SourceCache(function)
+        except (RuntimeError, OSError):
+            _no_cache("no cache folder is writable")
+        KERNELS.append(compiled)
+    return compiled
+
+
+def inlined(function: Callable) -> Any:
+    """A small function for kernels to call, copied into each of them."""
+    return numba.njit(**INLINED)(function)
+
+
+def verb(declaration: Callable) -> Any:
+    """A function with one implementation for each type of its first argument.
+
+    ``@verb def dot(rows, i, w)`` declares it; ``@dot.of(CSR)`` implements it for a NamedTuple class.
+    Compiled callers choose when they are typed, plain Python callers when they call.
+    """
+    table: dict[type, Callable] = {}
+
+    @functools.wraps(declaration)
+    def plain(*arguments):
+        return table[type(arguments[0])](*arguments)
+
+    def choose(*argument_types):
+        # A NamedTuple whose fields all have one type is a different Numba type, so ask for the
+        # class it was made from.
+        first = argument_types[0]
+        if isinstance(first, types.BaseNamedTuple):
+            return table.get(first.instance_class)
+        return None
+
+    overload(plain, jit_options=INLINED, strict=False)(choose)
+
+    def of(cls: type) -> Callable:
+        def register(implementation: Callable) -> Callable:
+            table[cls] = implementation
+            return implementation
+
+        return register
+
+    plain.of = of  # type: ignore[attr-defined]
+    return plain
+
+
+def unsigned(index):
+    """An index that is known not to be negative: compiled code then skips the wrap-around."""
+    return int(index)
+
+
+@overload(unsigned, jit_options=INLINED, strict=False)
+def _unsigned(index):
+    if index == types.int32:
+        return lambda index: np.uint32(index)
+    if isinstance(index, types.Integer):
+        return lambda index: np.uint64(index)
+    return None
+
+
+def limit_blas():
+    """One BLAS thread, for a block of code that runs its own threads."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")

@@ -1,0 +1,674 @@
+"""The one driver: it runs a solver, looks at the gap, and knows when to stop.
+
+``solve`` is the only loop around a solver in this library. Trace, events, limits, checkpoints,
+interrupts and certificates exist here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pegasos.certificate import FINEST_TOLERANCE, Answer, Certificate, View, certificate, certify
+from pegasos.compiled import limit_blas
+from pegasos.problem import Problem
+from pegasos.solvers import as_solver
+from pegasos.solvers.contract import (
+    DIVERGED,
+    FINISHED,
+    RUNNING,
+    STALLED,
+    Solver,
+    describe,
+    pack,
+    unpack,
+)
+
+CONVERGED = "converged"
+MAX_PASSES, MAX_SECONDS, INTERRUPTED = "max_passes", "max_seconds", "interrupted"
+
+SMALL = 1e5  # rows × features below which an exact solver goes on to the last digits
+CALL_SECONDS = 0.05  # how long one call of ``advance`` should last
+FORMAT = "pegasos-checkpoint-1"
+
+
+class ConvergenceWarning(UserWarning):
+    """A run ended before its relative gap fell below the tolerance."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a run: ``"look"`` at a certificate, or a ``"note"``.
+
+    ``problem`` is the number of the problem in ``solve_many`` (0 in ``solve``).
+    """
+
+    kind: str
+    problem: int
+    passes: float
+    seconds: float
+    certificate: Certificate | None = None
+    text: str = ""
+
+
+@dataclass
+class Trace:
+    """The history of a run: one entry for each look at the certificate, and notes of decisions.
+
+    ``seconds`` are spent inside the solver; looking is not counted.
+    """
+
+    passes: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    primal: list[float] = field(default_factory=list)
+    dual: list[float] = field(default_factory=list)
+    relative_gap: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, passes: float, seconds: float, proof: Certificate) -> None:
+        self.passes.append(passes)
+        self.seconds.append(seconds)
+        self.primal.append(proof.primal)
+        self.dual.append(proof.dual)
+        self.relative_gap.append(proof.relative_gap)
+
+    def to_dict(self) -> dict[str, list]:
+        """The columns by name, ready for a data frame."""
+        return {k: v for k, v in vars(self).items() if k != "notes"}
+
+    def __len__(self) -> int:
+        return len(self.passes)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The result of ``solve``.
+
+    Attributes
+    ----------
+    w : array of shape (d,)
+        The coefficients of the features.
+    b : float
+        The bias (for ``bias="feature"``: the constant times its coefficient).
+    alpha : array of shape (m,) or None
+        The dual variables: w = Σ α_i y_i x_i for labels, Σ α_i x_i for numbers.
+    certificate : Certificate
+        Primal, dual and gap of exactly this w, b and alpha.
+    trace : Trace
+        How the run went.
+    status : str
+        ``"converged"``, or what ended the run: ``"finished"``, ``"max_passes"``,
+        ``"max_seconds"``, ``"interrupted"``, ``"stalled"`` or ``"diverged"``.
+    n_passes : float
+        Row visits divided by the number of rows.
+    seconds : float
+        Wall time, with the looks.
+    converged : bool
+        Whether the relative gap is at most ``tol``.
+    answer : Answer
+        What another solver can start from.
+    state : object
+        The solver's state at the end.
+    """
+
+    w: np.ndarray
+    b: float
+    alpha: np.ndarray | None
+    certificate: Certificate
+    trace: Trace
+    status: str
+    n_passes: float
+    seconds: float
+    converged: bool
+    tol: float | None
+    answer: Answer = field(repr=False)
+    state: Any = field(repr=False)
+
+    def summary(self) -> str:
+        """One sentence: where the run ended and, if it fell short, what to do."""
+        gap = self.certificate.relative_gap
+        if self.converged:
+            return f"converged to a relative gap of {gap:.2e} in {self.n_passes:.1f} passes"
+        advice = {
+            MAX_PASSES: "raise max_passes or tol, scale the features, or lower C",
+            MAX_SECONDS: "raise max_seconds or tol, scale the features, or lower C",
+            INTERRUPTED: "the best model so far is kept; fit again with warm_start to go on",
+            STALLED: "this is as close as float64 sums come; raise tol or scale the features",
+            DIVERGED: "scale the features or raise lam; the best model so far is kept",
+            FINISHED: "give the solver more steps, or choose solver='auto'",
+        }[self.status]
+        goal = "no tolerance was set" if self.tol is None else f"tol is {self.tol:.1e}"
+        return (
+            f"stopped ({self.status}) at a relative gap of {gap:.2e}, where {goal}, after "
+            f"{self.n_passes:.1f} passes and {self.seconds:.2f} s: {advice}"
+        )
+
+
+class Interrupt:
+    """Ctrl-C as a flag, read between two calls of ``advance``; a second Ctrl-C is at once."""
+
+    def __init__(self) -> None:
+        self.set = False
+
+    def __enter__(self) -> Interrupt:
+        self._before = None
+        if threading.current_thread() is threading.main_thread():
+            before = signal.getsignal(signal.SIGINT)
+            if before is signal.default_int_handler:
+                self._before = before
+                signal.signal(signal.SIGINT, self._raise_flag)
+        return self
+
+    def _raise_flag(self, number, frame) -> None:
+        if self.set:
+            raise KeyboardInterrupt
+        self.set = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver = "auto",
+    *,
+    tol: float | None = 1e-3,
+    max_passes: float = 1000,
+    max_seconds: float | None = None,
+    seed: int | np.random.SeedSequence | None = 0,
+    warm: Answer | Solution | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    resume: str | os.PathLike | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Solution:
+    """Solve a problem and certify the answer.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is solved.
+    solver : str or Solver, default="auto"
+        The algorithm, by name or as an object such as ``Pegasos(batch=10)``.
+    tol : float or None, default=1e-3
+        Stop when ``(primal - dual) / dual`` is at most this. None: never stop on the gap.
+    max_passes : float, default=1000
+        Stop after this many row visits, divided by the number of rows.
+    max_seconds : float, optional
+        Stop after this much wall time.
+    seed : int, SeedSequence or None, default=0
+        The same seed gives the same bits. None draws one from the system.
+    warm : Answer or Solution, optional
+        Start from what any solver has found.
+    checkpoint : path, optional
+        Save the whole run there at every look and at the end, complete or not at all.
+    resume : path, optional
+        Go on from such a file; the end has the same bits as a run without a break.
+    on_event : callable, optional
+        Called with an ``Event`` at every look and note.
+
+    Returns
+    -------
+    Solution
+        Coefficients, dual variables, certificate and trace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import Problem, solve
+    >>> X = np.array([[1.0, 2.0], [2.0, 0.5], [-1.0, -1.0], [-2.0, 0.5]])
+    >>> solution = solve(Problem(X, [1, 1, -1, -1], C=1.0), tol=1e-6)
+    >>> solution.converged
+    True
+    >>> solution.certificate.relative_gap <= 1e-6
+    True
+    """
+    run = _Run(problem, as_solver(solver), tol, max_passes, max_seconds, on_event, 0)
+    with Interrupt() as interrupt:
+        return run.go(interrupt, seed, warm, checkpoint, resume)
+
+
+def solve_many(
+    problems: Sequence[Problem],
+    solver: str | Solver = "auto",
+    *,
+    n_jobs: int = 1,
+    seed: int | np.random.SeedSequence | None = 0,
+    warm: Sequence[Answer | Solution | None] | None = None,
+    max_seconds: float | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    **options: Any,
+) -> list[Solution]:
+    """Solve several problems, by threads; the result does not depend on how many.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        They may share their rows (see ``Problem.with_targets``).
+    solver : str or Solver, default="auto"
+        One algorithm for all.
+    n_jobs : int, default=1
+        Threads; −1 for one per processor.
+    seed : int, SeedSequence or None, default=0
+        Problem k draws from the k-th child of this seed.
+    warm : sequence, optional
+        One answer (or None) for each problem.
+    max_seconds : float, optional
+        For all problems together.
+    on_event : callable, optional
+        Called with events that carry the number of their problem.
+    **options
+        ``tol`` and ``max_passes``, as for ``solve``.
+
+    Returns
+    -------
+    list of Solution
+        In the order of the problems.
+    """
+    chosen = as_solver(solver)
+    seeds = _sequence(seed).spawn(len(problems))
+    warm = [None] * len(problems) if warm is None else warm
+    end = math.inf if max_seconds is None else time.perf_counter() + max_seconds
+    workers = (os.cpu_count() or 1) + 1 + n_jobs if n_jobs < 0 else n_jobs
+    workers = max(1, min(workers, len(problems)))
+
+    def one(k: int) -> Solution:
+        left = None if max_seconds is None else max(end - time.perf_counter(), 0.0)
+        run = _Run(
+            problems[k],
+            chosen,
+            options.get("tol", 1e-3),
+            options.get("max_passes", 1000),
+            left,
+            on_event,
+            k,
+        )
+        return run.go(interrupt, seeds[k], warm[k], None, None)
+
+    unknown = set(options) - {"tol", "max_passes"}
+    if unknown:
+        raise TypeError(f"solve_many has no option {', '.join(sorted(unknown))}")
+    with Interrupt() as interrupt:
+        if workers == 1:
+            return [one(k) for k in range(len(problems))]
+        with limit_blas(), ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(one, range(len(problems))))
+
+
+class _Run:
+    """One run of one solver on one problem."""
+
+    def __init__(self, problem, solver, tol, max_passes, max_seconds, on_event, number):
+        self.problem: Problem = problem
+        self.solver: Solver = solver
+        self.tol = _tolerance(tol)
+        self.max_passes = _limit("max_passes", max_passes)
+        self.max_seconds = math.inf if max_seconds is None else _limit("max_seconds", max_seconds)
+        self.on_event = on_event
+        self.number = number
+        self.trace = Trace()
+        self.visits = 0.0
+        self.solver_seconds = 0.0
+        self.seconds_before = 0.0  # wall time of the runs that this one resumes
+        self.looked_at = 0.0  # visits at the last look
+        self.estimates = False  # the solver has given an estimate of the gap
+        self.best_dual = -math.inf
+        self.best_beta: np.ndarray | None = None
+        self.best_primal = math.inf
+        self.best: tuple[np.ndarray, float] | None = None
+        self.portion = 1 << 12
+        self.stopped = ""  # why the run that is resumed had ended
+
+    def go(self, interrupt, seed, warm, checkpoint, resume) -> Solution:
+        problem, solver = self.problem, self.solver
+        self.begun = time.perf_counter()
+        solver.check(problem)
+        if not solver.stops_on_gap and self.tol is not None:
+            raise ValueError(
+                f"{describe(solver)} ends after its steps and not on the gap: give tol=None"
+            )
+        if isinstance(warm, Solution):
+            warm = warm.answer
+        state = solver.start(problem, _sequence(seed), warm)
+        if resume is not None:
+            self._load(Path(resume), state)
+        else:
+            for text in (*problem.intake.notes, *self._notes()):
+                self._note(text)
+        goal = self._goal()
+        status = self._already_there(state, goal) if resume is not None else ""
+        while not status:
+            status = self._turn(interrupt, state, goal, checkpoint)
+        return self._finish(status, state)
+
+    def _notes(self):
+        if self.tol is not None and self.tol < FINEST_TOLERANCE:
+            yield (
+                f"tol={self.tol:g} is treated as {FINEST_TOLERANCE:g}, the finest that float64 "
+                "sums can prove"
+            )
+
+    def _goal(self) -> float:
+        """The relative gap at which to stop."""
+        if self.tol is None:
+            return -1.0
+        problem = self.problem
+        if self.solver.solves.exact and problem.m * problem.d < SMALL:
+            return 0.0
+        return max(self.tol, FINEST_TOLERANCE)
+
+    @property
+    def passes(self) -> float:
+        return self.visits / self.problem.m
+
+    def _turn(self, interrupt, state, goal, checkpoint) -> str:
+        """One call of the solver and, where it is due, one look. Returns why to stop, or "".
+
+        Scheduled looks depend on the path alone. A look because a limit is reached does not
+        touch the state, so that a resumed run goes on as if there had been no stop.
+        """
+        m = self.problem.m
+        passes_then = self.looked_at / m
+        wait = max(10.0, passes_then) if self.estimates else max(1.0, 0.3 * passes_then)
+        due = self.looked_at + wait * m
+        ahead = math.ceil(min(due, self.max_passes * m) - self.visits)
+        before = time.perf_counter()
+        report = self.solver.advance(
+            self.problem, state, max(1, min(self.portion, ahead)), goal
+        )
+        elapsed = time.perf_counter() - before
+        self.solver_seconds += elapsed
+        self.visits += report.visits
+        grow = min(max(CALL_SECONDS / max(elapsed, 1e-9), 0.5), 2.0)
+        self.portion = int(min(max(self.portion * grow, 1), 1e12))
+        if report.note:
+            self._note(report.note)
+        estimate = math.inf
+        if report.gap_estimate is not None:
+            self.estimates, estimate = True, report.gap_estimate
+        stop = report.status if report.status != RUNNING else self._limit_reached(interrupt)
+        scheduled = report.look or self.visits >= due or estimate <= 0.97 * goal
+        if not (scheduled or stop):
+            return ""
+        if checkpoint is not None and not scheduled:
+            self._save(Path(checkpoint), state, stop)
+        view = self._look(state)
+        if scheduled:
+            self.looked_at = self.visits
+        if self._proof(view).relative_gap <= goal:
+            stop = CONVERGED
+        elif scheduled and report.status == RUNNING:
+            self.solver.looked(self.problem, state, view)
+        if checkpoint is not None and scheduled:
+            self._save(Path(checkpoint), state, stop)
+        return stop
+
+    def _limit_reached(self, interrupt) -> str:
+        if interrupt.set:
+            return INTERRUPTED
+        if self.passes >= self.max_passes:
+            return MAX_PASSES
+        if time.perf_counter() - self.begun >= self.max_seconds:
+            return MAX_SECONDS
+        return ""
+
+    def _look(self, state) -> View:
+        """Certify the present answer, and keep the best of both sides."""
+        answer = self.solver.answer(self.problem, state)
+        view = certify(self.problem, Answer(answer.w.copy(), answer.b, answer.beta))
+        if view.certificate.dual > self.best_dual or self.best_beta is None:
+            self.best_dual, self.best_beta = view.certificate.dual, view.beta
+        if view.certificate.primal < self.best_primal:
+            self.best_primal, self.best = view.certificate.primal, (view.w, view.b)
+        self.view = view
+        proof = self._proof(view)
+        self.trace.add(self.passes, self.solver_seconds, proof)
+        self._emit("look", proof)
+        return view
+
+    def _proof(self, view: View) -> Certificate:
+        """The present primal value against the best lower bound so far."""
+        return certificate(
+            self.problem, view.certificate.primal, self.best_dual, view.certificate.how
+        )
+
+    def _finish(self, status: str, state: Any) -> Solution:
+        problem = self.problem
+        w, b = self.view.w, self.view.b
+        proof = self._proof(self.view)
+        if status not in (CONVERGED, FINISHED) and self.best is not None:
+            w, b = self.best
+            proof = certificate(problem, self.best_primal, self.best_dual, proof.how)
+        tol = None if self.tol is None else max(self.tol, FINEST_TOLERANCE)
+        converged = tol is not None and proof.relative_gap <= tol
+        if converged and status != INTERRUPTED:
+            status = CONVERGED
+        answer = Answer(w, b if problem.free_bias else 0.0, self.best_beta)
+        return Solution(
+            w=w[: problem.intake.n_features].copy(),
+            b=float(problem.constant * w[-1] if problem.bias == "feature" else b),
+            alpha=None if self.best_beta is None else self.best_beta * problem.signs,
+            certificate=proof,
+            trace=self.trace,
+            status=status,
+            n_passes=self.passes,
+            seconds=self.seconds_before + time.perf_counter() - self.begun,
+            converged=converged,
+            tol=tol,
+            answer=answer,
+            state=state,
+        )
+
+    def _emit(self, kind: str, proof: Certificate | None = None, text: str = "") -> None:
+        if self.on_event is not None:
+            self.on_event(
+                Event(kind, self.number, self.passes, self.solver_seconds, proof, text)
+            )
+
+    def _note(self, text: str) -> None:
+        self.trace.notes.append(text)
+        self._emit("note", text=text)
+
+    def _already_there(self, state, goal) -> str:
+        """Whether the run that is resumed had ended by itself."""
+        if self.stopped not in (CONVERGED, FINISHED):
+            return ""
+        if self._proof(self._look(state)).relative_gap <= goal:
+            return CONVERGED
+        return FINISHED if self.stopped == FINISHED else ""
+
+    _KEPT = ("visits", "solver_seconds", "looked_at", "estimates", "best_dual", "best_primal")
+
+    def _save(self, path: Path, state: Any, stopped: str) -> None:
+        """The whole run in one file: NumPy's own format with a JSON header, no pickle."""
+        arrays: dict[str, np.ndarray] = {}
+        numbers: dict[str, Any] = {}
+        for name, item in pack(state).items():
+            if isinstance(item, np.ndarray):
+                arrays["state." + name] = item
+            else:
+                numbers[name] = item
+        if self.best_beta is not None:
+            arrays["best_beta"] = self.best_beta
+        if self.best is not None:
+            arrays["best_w"] = self.best[0]
+        header = {
+            "format": FORMAT,
+            "solver": describe(self.solver),
+            "problem": self.problem.fingerprint(),
+            "stopped": stopped,
+            "state": numbers,
+            "run": {name: getattr(self, name) for name in self._KEPT},
+            "best_b": 0.0 if self.best is None else self.best[1],
+            "seconds": self.seconds_before + time.perf_counter() - self.begun,
+            "trace": vars(self.trace),
+        }
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        folder = path.resolve().parent
+        handle, name = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+    def _load(self, path: Path, state: Any) -> None:
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            header = json.loads(arrays.pop("header").tobytes())
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise ValueError(f"{path} is not a complete checkpoint of pegasos ({error})") from None
+        for what, found, wanted in (
+            ("format", header.get("format"), FORMAT),
+            ("solver", header.get("solver"), describe(self.solver)),
+            ("problem", header.get("problem"), self.problem.fingerprint()),
+        ):
+            if found != wanted:
+                raise ValueError(
+                    f"{path} belongs to another {what}: it holds {found}, this run has {wanted}"
+                )
+        best_beta, best_w = arrays.pop("best_beta", None), arrays.pop("best_w", None)
+        saved = {name.removeprefix("state."): array for name, array in arrays.items()}
+        unpack(state, {**header["state"], **saved})
+        for name in self._KEPT:
+            setattr(self, name, header["run"][name])
+        self.best_beta = best_beta
+        self.best = None if best_w is None else (best_w, header["best_b"])
+        self.seconds_before = header["seconds"]
+        self.trace = Trace(**header["trace"])
+        self.stopped = header["stopped"]
+
+
+def _sequence(seed: int | np.random.SeedSequence | None) -> np.random.SeedSequence:
+    return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+
+
+def _tolerance(tol: Any) -> float | None:
+    if tol is None:
+        return None
+    if not (isinstance(tol, int | float | np.number) and 0 <= float(tol) < math.inf):
+        raise ValueError(f"tol must be a number that is zero or positive, or None, not {tol!r}")
+    return float(tol)
+
+
+def _limit(name: str, limit: Any) -> float:
+    if not (isinstance(limit, int | float | np.number) and float(limit) >= 0):
+        raise ValueError(f"{name} must be zero or positive, not {limit!r}")
+    return float(limit)
+
+
+def warn_if_short(solution: Solution) -> None:
+    """Our own warning, for a run that ended before its tolerance."""
+    if not solution.converged and solution.tol is not None:
+        warnings.warn(solution.summary(), ConvergenceWarning, stacklevel=3)
+
+
+def best_of(
+    problem: Problem,
+    solver: Solver,
+    *,
+    runs: int | None = None,
+    delta: float | None = None,
+    holdout: Problem | None = None,
+    choose: str = "error",
+    seed: int | np.random.SeedSequence | None = 0,
+    n_jobs: int = 1,
+) -> Solution:
+    """Boost the confidence: several short runs instead of a long one, and the best of them.
+
+    The solver's ``steps`` are divided among ⌈ln 1/δ⌉ runs, each with draws of its own (Pegasos,
+    section 3, after Theorem 3). With probability 1 − δ at least one of them is as good as the
+    theorem says with a confidence of only 1/e.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is solved.
+    solver : Solver
+        One with ``steps``, such as ``Pegasos(steps=10_000, output="random")``.
+    runs : int, optional
+        How many runs; or give ``delta``.
+    delta : float, optional
+        The allowed probability of failure; runs = ⌈ln 1/δ⌉.
+    holdout : Problem, optional
+        Rows and labels to choose by. O(1/ε²) of them suffice for the error.
+    choose : {"error", "objective"}, default="error"
+        By the zero-one error on the holdout, or by the objective (on the holdout if there is
+        one, else on the problem itself).
+    seed : int, SeedSequence or None, default=0
+        Run k draws from its k-th child.
+    n_jobs : int, default=1
+        Threads.
+
+    Returns
+    -------
+    Solution
+        The run that was chosen; its trace notes say among which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import Pegasos, Problem, best_of
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 5))
+    >>> problem = Problem(X, np.sign(X[:, 0]), lam=0.1)
+    >>> solution = best_of(problem, Pegasos(steps=3000, output="random", order="iid"),
+    ...                    delta=0.05, choose="objective")
+    >>> solution.trace.notes[-1].startswith("best of 3 runs")
+    True
+    """
+    if (runs is None) == (delta is None):
+        raise ValueError("give exactly one of runs and delta (runs = ceil(ln(1/delta)))")
+    if delta is not None:
+        if not 0 < delta < 1:
+            raise ValueError(f"delta must lie between 0 and 1, not {delta!r}")
+        runs = max(1, math.ceil(math.log(1 / delta)))
+    assert runs is not None
+    steps = getattr(solver, "steps", None)
+    if steps is None:
+        raise ValueError("best_of divides the solver's steps among the runs: give it steps=T")
+    if runs < 1 or steps // runs < 3:
+        raise ValueError(f"{steps} steps among {runs} runs leaves fewer than 3 for each")
+    if choose not in ("error", "objective"):
+        raise ValueError(f"choose must be 'error' or 'objective', not {choose!r}")
+    if choose == "error" and (holdout is None or not holdout.loss.labels):
+        raise ValueError("choosing by the zero-one error needs a holdout problem with labels")
+    short = type(solver)(**{**solver.get_params(), "steps": steps // runs})
+    found = solve_many(
+        [problem] * runs, short, tol=None, max_passes=math.inf, seed=seed, n_jobs=n_jobs
+    )
+    judged = [_judge(holdout or problem, solution.answer, choose) for solution in found]
+    best = int(np.argmin(judged))
+    found[best].trace.notes.append(
+        f"best of {runs} runs of {steps // runs} steps by {choose}: "
+        + ", ".join(f"{value:.6g}" for value in judged)
+    )
+    return found[best]
+
+
+def _judge(problem: Problem, answer: Answer, by: str) -> float:
+    view = certify(problem, Answer(answer.w, answer.b, None))
+    if by == "objective":
+        return view.certificate.primal
+    wrong = problem.y * (view.z + answer.b) <= 0
+    return float(problem.cost[wrong & (problem.cost > 0)].sum() / problem.cost.sum())

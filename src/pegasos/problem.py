@@ -1,0 +1,195 @@
+"""Problem: what is solved. Rows, targets, weights, loss, λ, and how the bias is treated.
+
+    f(w, b) = λ/2 ‖w‖² + (1/W) Σ s_i ℓ(y_i, ⟨w, x_i⟩ + b),   W = Σ s_i
+    J(w, b) = f/λ = ½‖w‖² + Σ c_i ℓ(y_i, ⟨w, x_i⟩ + b),       c_i = C s_i,  C = 1/(λW)
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+
+from pegasos.losses import TINY, Loss, as_loss, best_bias, total_loss
+from pegasos.rows import Intake, take_in
+
+BIASES = ("none", "feature", "free")
+
+
+class Problem:
+    """A linear problem: rows, targets, weights, loss, λ and the treatment of the bias.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (m, d)
+        The rows. CSR and C-ordered tables of any real type are used as they are, without a copy.
+    y : array of shape (m,)
+        Labels −1 and +1 for hinge, squared hinge and logistic; numbers for the others.
+    lam : float, optional
+        λ, the weight of ½‖w‖² against the mean loss. Exactly one of ``lam`` and ``C`` is given.
+    C : float, optional
+        The weight of the summed loss against ½‖w‖²; ``C = 1 / (lam * sum(weights))``.
+    loss : str or loss object, default="hinge"
+        One of ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"epsilon_insensitive"``,
+        ``"squared_epsilon_insensitive"``, or an object such as ``EpsilonInsensitive(0.5)``.
+    weights : array of shape (m,), optional
+        s_i ≥ 0. A weight of 2 is the same as the row twice; rows of weight 0 do not exist.
+    bias : {"none", "feature", "free"}, default="none"
+        No bias; a constant feature, which is penalised like any other; or a b that costs nothing.
+    intercept_scaling : float, default=1.0
+        The value of the constant feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import Problem
+    >>> problem = Problem(np.array([[1.0, 0.0], [0.0, 2.0]]), [1, -1], C=1.0, bias="free")
+    >>> problem.lam
+    0.5
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lam: float | None = None,
+        C: float | None = None,
+        loss: str | Loss = "hinge",
+        weights: Any = None,
+        bias: str = "none",
+        intercept_scaling: float = 1.0,
+    ):
+        if bias not in BIASES:
+            raise ValueError(f"bias must be one of {', '.join(BIASES)}, not {bias!r}")
+        self.intake: Intake = take_in(X)
+        self.loss = as_loss(loss)
+        self.bias = bias
+        self.constant = _positive("intercept_scaling", intercept_scaling)
+        if bias != "feature":
+            self.constant = 0.0
+        self.rows = self.intake.rows._replace(constant=self.constant)
+        weights = self._take_weights(weights)
+        self.y = self._take_targets(y, weights)
+        total = float(weights.sum())
+        if (lam is None) == (C is None):
+            raise ValueError("give exactly one of lam and C (C = 1 / (lam * sum of weights))")
+        if lam is not None:
+            self.lam = _positive("lam", lam)
+            self.C = _positive("C = 1 / (lam * sum of weights)", 1.0 / (self.lam * total))
+        else:
+            self.C = _positive("C", C)
+            self.lam = _positive("lam = 1 / (C * sum of weights)", 1.0 / (self.C * total))
+        self.cost = self.C * weights
+        self.which = np.flatnonzero(weights).astype(np.uint32)
+        self.m = self.which.size
+
+    def _take_weights(self, weights: Any) -> np.ndarray:
+        m = self.intake.n_rows
+        if weights is None:
+            return np.ones(m)
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (m,):
+            raise ValueError(f"weights have shape {weights.shape}, but X has {m} rows")
+        for wrong, word in ((~np.isfinite(weights), "finite"), (weights < 0, "zero or positive")):
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                raise ValueError(f"weights must be {word}; row {row} has {weights[row]}")
+        if not weights.any():
+            raise ValueError("all weights are zero: there is no row to learn from")
+        return weights
+
+    def _take_targets(self, y: Any, weights: np.ndarray) -> np.ndarray:
+        m = self.intake.n_rows
+        y = np.asarray(y)
+        if y.shape != (m,):
+            raise ValueError(f"y has shape {y.shape}, but X has {m} rows")
+        if y.dtype.kind not in "buif":
+            raise ValueError(f"y must hold numbers, not {y.dtype}; estimators take other labels")
+        y = y.astype(np.float64)
+        used = weights > 0
+        wrong = used & ~np.isfinite(y)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise ValueError(f"Input y contains {y[row]} (NaN or infinity) in row {row}")
+        if self.loss.labels:
+            wrong = used & (np.abs(y) != 1.0)
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                raise ValueError(
+                    f"with loss {self.loss.name!r} the labels must be -1 and +1; "
+                    f"row {row} has {y[row]:g}"
+                )
+        return np.where(used, y, 0.0)
+
+    def with_targets(self, y: Any, weights: Any = None) -> Problem:
+        """The same rows, C, loss and bias with other targets and weights; X is not read again."""
+        return Problem(
+            self.intake,
+            y,
+            C=self.C,
+            loss=self.loss,
+            weights=weights,
+            bias=self.bias,
+            intercept_scaling=self.constant or 1.0,
+        )
+
+    @property
+    def d(self) -> int:
+        """The length of w: the features, and the constant one where there is one."""
+        return self.intake.n_features + (self.constant != 0.0)
+
+    @property
+    def free_bias(self) -> bool:
+        return self.bias == "free"
+
+    @functools.cached_property
+    def weights(self) -> np.ndarray:
+        """s̃_i: the weights scaled to a mean of one over the rows that count."""
+        return self.cost * (self.lam * self.m)
+
+    @functools.cached_property
+    def squared_norms(self) -> np.ndarray:
+        """‖x_i‖² with the constant feature, and a tiny number for empty rows."""
+        norms = self.intake.squared_norms
+        return np.maximum(norms + self.constant**2, TINY)
+
+    @functools.cached_property
+    def zero_objective(self) -> float:
+        """P₀: the objective at w = 0 with the best b, the scale of all rounding."""
+        zero = np.zeros(self.y.size)
+        b = best_bias(self.loss, zero, self.y, self.cost) if self.free_bias else 0.0
+        return float(total_loss(self.loss, zero, b, self.y, self.cost))
+
+    @property
+    def signs(self) -> np.ndarray | float:
+        """What turns the coefficients β of the rows into the dual variables α: β = α · sign."""
+        return self.y if self.loss.labels else 1.0
+
+    def fingerprint(self) -> str:
+        """A hash that tells whether a checkpoint belongs to this problem."""
+        digest = hashlib.sha256()
+        for array in (self.y, self.cost, self.intake.squared_norms):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        facts = (self.d, self.lam, self.loss.name, tuple(self.loss), self.bias, self.constant)
+        digest.update(repr(facts).encode())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.m} rows, {self.intake.n_features} features, "
+            f"loss={self.loss.name!r}, lam={self.lam:g}, C={self.C:g}, bias={self.bias!r})"
+        )
+
+
+def _positive(name: str, number: Any) -> float:
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a positive number, not {number!r}") from None
+    if not 0.0 < value < math.inf:
+        raise ValueError(f"{name} must be positive and finite, not {value!r}")
+    return value

@@ -1,0 +1,21 @@
+"""The training examples as stored, and a row's few verbs."""
+
+from pegasos.rows.intake import Intake, take_in
+from pegasos.rows.stored import CSR, Dense, Rows, n_rows
+from pegasos.rows.verbs import add, dot, fetch_row, fetch_start, prefetch_ahead, scores, squared_norm
+
+__all__ = [
+    "CSR",
+    "Dense",
+    "Intake",
+    "Rows",
+    "add",
+    "dot",
+    "fetch_row",
+    "fetch_start",
+    "n_rows",
+    "prefetch_ahead",
+    "scores",
+    "squared_norm",
+    "take_in",
+]

@@ -1,0 +1,208 @@
+"""From what the user holds to rows: checked in one pass, without a copy where the type serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pegasos.compiled import kernel, verb
+from pegasos.rows.stored import CSR, Dense, Rows, n_rows
+
+# Used as stored. What is not here (float16, longdouble, objects) is converted once, and said.
+AS_STORED = tuple(
+    np.dtype(name)
+    for name in (
+        *("float64", "float32", "bool", "int8", "int16", "int32", "int64"),
+        *("uint8", "uint16", "uint32", "uint64"),
+    )
+)
+MOST_ROWS = 2**32 - 1  # row numbers are 32-bit
+
+_FINE, _BAD_POINTER, _BAD_COLUMN, _BAD_VALUE, _HUGE = 0, 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Checked rows, their squared norms, and what was done to take them in."""
+
+    rows: Rows
+    n_features: int
+    squared_norms: np.ndarray
+    notes: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return n_rows(self.rows)
+
+
+def take_in(X: Any) -> Intake:
+    """Check X and view it as rows. Raises ValueError with the row and column of what is wrong."""
+    notes: list[str] = []
+    if isinstance(X, Intake):
+        return X
+    rows, n_features = (_csr if _is_sparse(X) else _dense)(X, notes)
+    if n_rows(rows) == 0:
+        raise ValueError("X has 0 rows; at least one training example is needed")
+    if n_features == 0:
+        raise ValueError("X has 0 features; at least one column is needed")
+    if n_rows(rows) > MOST_ROWS:
+        raise ValueError(f"X has {n_rows(rows)} rows; at most {MOST_ROWS} can be numbered")
+    norms, duplicates = _check(rows, n_features)
+    if duplicates:
+        import scipy.sparse
+
+        X = scipy.sparse.csr_array(
+            (rows.values, rows.indices, rows.pointers),  # type: ignore[union-attr]
+            shape=(n_rows(rows), n_features),
+        ).copy()
+        X.sum_duplicates()
+        notes.append("X was copied: columns stand twice in a row and had to be summed")
+        rows, n_features = _csr(X, notes)
+        norms, _ = _check(rows, n_features)
+    return Intake(rows, n_features, norms, tuple(notes))
+
+
+def _is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr")
+
+
+def _csr(X: Any, notes: list[str]) -> tuple[Rows, int]:
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and features, not {X.ndim}")
+    if X.format != "csr":
+        notes.append(f"X was converted from {X.format.upper()} to CSR: one copy")
+        X = X.tocsr()
+    pointers, indices = (
+        _plain(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64), "X", notes)
+        for a in (X.indptr, X.indices)
+    )
+    return CSR(pointers, indices, _plain(X.data, "X", notes), 0.0), int(X.shape[1])
+
+
+def _dense(X: Any, notes: list[str]) -> tuple[Rows, int]:
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and features, not {X.ndim}")
+    return Dense(_plain(X, "X", notes), 0.0), X.shape[1]
+
+
+def _plain(array: np.ndarray, name: str, notes: list[str]) -> np.ndarray:
+    """A read-only, aligned, C-contiguous view in native byte order, or else one copy of it."""
+    array = np.asarray(array)
+    dtype = array.dtype.newbyteorder("=")
+    if dtype not in AS_STORED:
+        if dtype.kind == "c":
+            raise ValueError(f"Complex data not supported: {name} holds {array.dtype} numbers")
+        dtype = np.dtype(np.float32 if dtype == np.float16 else np.float64)
+    if array.dtype != dtype:
+        notes.append(f"{name} was converted from {array.dtype} to {dtype}: one copy")
+        array = array.astype(dtype, order="C")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        notes.append(f"{name} was copied to row-major order")
+        array = np.require(array.copy(order="C"), requirements=["A", "C"])
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
+    """Squared norms of all rows, and whether a column stands twice in one."""
+    if isinstance(rows, CSR):
+        ends = int(rows.pointers[0]), int(rows.pointers[-1])
+        if ends[0] != 0 or ends[1] != rows.values.size or rows.indices.size != rows.values.size:
+            raise ValueError(
+                f"the CSR pointers of X run from {ends[0]} to {ends[1]}, but it stores "
+                f"{rows.values.size} values; with 2**31 or more of them indptr must be int64"
+            )
+    norms = np.empty(n_rows(rows))
+    fault, row, duplicates = _scan(rows, n_features, norms)
+    if fault == _FINE:
+        return norms, bool(duplicates)
+    if fault == _BAD_POINTER:
+        raise ValueError(
+            f"the CSR pointers of X decrease at row {row}; with 2**31 or more values "
+            "indptr must be int64"
+        )
+    if fault == _BAD_COLUMN:
+        raise ValueError(f"row {row} of X has a column outside 0 … {n_features - 1}")
+    if isinstance(rows, CSR):
+        part = slice(int(rows.pointers[row]), int(rows.pointers[row + 1]))
+        values, columns = rows.values[part], rows.indices[part]
+    else:
+        values, columns = rows.values[row], np.arange(n_features)
+    if fault == _BAD_VALUE:
+        at = int(np.flatnonzero(~np.isfinite(values))[0])
+        kind = "NaN" if np.isnan(values[at]) else "infinity (inf)"
+        raise ValueError(
+            f"Input X contains {kind}: row {row}, column {columns[at]}; "
+            "remove the row or replace the value"
+        )
+    at = int(np.argmax(np.abs(values)))
+    raise ValueError(
+        f"row {row} of X is too large: its squared norm overflows (column {columns[at]} holds "
+        f"{values[at]:g}); scale the features"
+    )
+
+
+@verb
+def _scan_row(rows, i, n_features, seen):
+    """``(‖x_i‖², fault, duplicates)`` of one row."""
+
+
+@_scan_row.of(CSR)
+def _scan_row_csr(rows, i, n_features, seen):
+    start, stop = rows.pointers[i], rows.pointers[i + 1]
+    if stop < start or start < 0:
+        return 0.0, _BAD_POINTER, False
+    total, before, sorted_so_far = 0.0, -1, True
+    for j in range(start, stop):
+        column = rows.indices[j]
+        if column < 0 or column >= n_features:
+            return 0.0, _BAD_COLUMN, False
+        if column <= before:
+            sorted_so_far = False
+        before = column
+        total += np.float64(rows.values[j]) * np.float64(rows.values[j])
+    duplicates = False
+    if not sorted_so_far:
+        for j in range(start, stop):
+            if seen[rows.indices[j]] == i:
+                duplicates = True
+            seen[rows.indices[j]] = i
+    fault = _FINE
+    if not np.isfinite(total):
+        fault = _HUGE
+        for j in range(start, stop):
+            if not np.isfinite(np.float64(rows.values[j])):
+                fault = _BAD_VALUE
+    return total, fault, duplicates
+
+
+@_scan_row.of(Dense)
+def _scan_row_dense(rows, i, n_features, seen):
+    row = rows.values[i]
+    total = 0.0
+    for j in range(row.size):
+        total += np.float64(row[j]) * np.float64(row[j])
+    fault = _FINE
+    if not np.isfinite(total):
+        fault = _HUGE
+        for j in range(row.size):
+            if not np.isfinite(np.float64(row[j])):
+                fault = _BAD_VALUE
+    return total, fault, False
+
+
+@kernel
+def _scan(rows, n_features, norms):
+    seen = np.full(n_features, -1, np.int64)
+    duplicates = False
+    for i in range(norms.size):
+        total, fault, twice = _scan_row(rows, i, n_features, seen)
+        if fault != _FINE:
+            return fault, i, duplicates
+        norms[i] = total
+        duplicates = duplicates or twice
+    return _FINE, 0, duplicates

@@ -1,0 +1,36 @@
+"""The solvers, one file each, and the registry that knows them by name."""
+
+from __future__ import annotations
+
+import importlib
+
+from pegasos.solvers.contract import Report, Solver, Solves, State
+
+# name: (module, class)
+REGISTRY = {
+    "auto": ("auto", "Auto"),
+    "dual-ascent": ("dual_ascent", "DualAscent"),
+    "pegasos": ("pegasos", "Pegasos"),
+}
+
+
+def solver_class(name: str) -> type[Solver]:
+    """The class of a registered solver."""
+    if name not in REGISTRY:
+        raise ValueError(f"there is no solver {name!r}; the solvers are {', '.join(REGISTRY)}")
+    module, cls = REGISTRY[name]
+    return getattr(importlib.import_module(f"pegasos.solvers.{module}"), cls)
+
+
+def as_solver(solver: str | Solver) -> Solver:
+    """A solver from its name, or itself."""
+    if isinstance(solver, str):
+        return solver_class(solver)()
+    if not isinstance(solver, Solver):
+        raise TypeError(
+            f"solver must be one of {', '.join(REGISTRY)} or a solver object, not {solver!r}"
+        )
+    return solver
+
+
+__all__ = ["REGISTRY", "Report", "Solver", "Solves", "State", "as_solver", "solver_class"]

@@ -1,0 +1,335 @@
+"""Dual coordinate ascent: one dual variable at a time, solved exactly, in random order.
+
+    maximise   D(β) = Σ d(β_i) − ½‖w‖²,  w = Σ β_i x_i        (d of each loss: pegasos.losses)
+    visit i    β_i ← argmax along β_i;   w ← w + Δβ_i x_i
+               hinge: α_i ← clip(α_i − (y_i z_i − 1)/‖x_i‖², 0, C_i),  β_i = α_i y_i
+
+Each pass visits the rows in a new random order. Rows that sit at a bound and would have to be
+pulled harder than 1.5 times the root mean square of the last pass's gradients are left out
+(shrinking) until the next look at the certificate, which sees all of them.
+
+A free bias is the multiplier of Σ β = 0: b acts as one more coordinate with a proximal weight of
+κ = 0.1 × the median ‖x‖², recentred after each pass (method of multipliers).
+
+Small problems and tight tolerances end with Newton steps on the free variables (free_set.py).
+
+Hsieh, Chang, Lin, Keerthi & Sundararajan 2008, "A dual coordinate descent method for large-scale
+linear SVM", algorithms 1 and 3; the losses after Yu, Huang & Lin 2011 and Ho & Lin 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pegasos.certificate import Answer, View
+from pegasos.compiled import below, fetch, generator, inlined, kernel, shuffle
+from pegasos.losses import clip, dual_step, dual_value, pull, value
+from pegasos.problem import Problem
+from pegasos.rows import add, dot, fetch_row, fetch_start
+from pegasos.solvers.contract import STALLED, Report, Solver, Solves, State
+from pegasos.solvers.free_set import newton_step
+
+# The numbers of a row, side by side in one half of a cache line.
+BETA, NORM, TARGET, COST = range(4)
+
+# The numbers of a run.
+ACTIVE, POSITION, BIAS, KAPPA, SUM, THRESHOLD = range(6)
+PULLS, PULLED, GAP, DUAL, RATIO, ESTIMATE, PASSES, UNTIL, GAP_NOW, SHRINKING = range(6, 16)
+
+_SPENT, _LOOK, _PAUSE = 0, 1, 2
+
+SAMPLE = 4096  # rows from which the gap is estimated
+TIGHT = 3e-5  # below this the run ends with Newton steps where they are cheap
+NEAR, PATIENCE = 1e-6, 8  # looks without progress, this near the optimum, before a run is stalled
+NEWTON_STEPS = 20  # in a row, while they run into bounds
+
+
+@dataclass
+class DualAscentState(State):
+    """w, the rows' numbers, the order with the active rows first, and the run's numbers."""
+
+    w: np.ndarray
+    numbers: np.ndarray
+    order: np.ndarray
+    rng: np.ndarray
+    run: np.ndarray
+    best_primal: float
+    best_dual: float
+    idle_looks: int
+    newton_steps: int
+
+
+@dataclass(frozen=True)
+class DualAscent(Solver):
+    """Dual coordinate ascent.
+
+    Parameters
+    ----------
+    shrink : float, default=1.5
+        Leave out rows whose pull exceeds this many root mean squares; ``inf`` for never.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import DualAscent, Problem, solve
+    >>> X = np.array([[1.0, 2.0], [2.0, 0.5], [-1.0, -1.0], [-2.0, 0.5]])
+    >>> solution = solve(Problem(X, [1, 1, -1, -1], C=1.0, bias="free"), DualAscent(), tol=1e-9)
+    >>> solution.converged
+    True
+    """
+
+    shrink: float = 1.5
+
+    name: ClassVar[str] = "dual-ascent"
+    solves: ClassVar[Solves] = Solves(exact=True)
+
+    def __post_init__(self) -> None:
+        if not self.shrink > 0:
+            raise ValueError(f"shrink must be positive, not {self.shrink!r}")
+
+    def start(
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
+    ) -> DualAscentState:
+        norms = problem.squared_norms
+        numbers = np.empty((problem.y.size, 4))
+        numbers[:, BETA] = 0.0 if warm is None or warm.beta is None else warm.beta
+        numbers[:, NORM] = norms
+        numbers[:, TARGET] = problem.y
+        numbers[:, COST] = problem.cost
+        w = np.zeros(problem.d)
+        run = np.zeros(16)
+        run[ACTIVE] = problem.m
+        run[THRESHOLD] = np.inf
+        run[SHRINKING] = self.shrink
+        run[RATIO] = 0.01
+        run[UNTIL] = 10.0
+        run[GAP_NOW] = np.inf
+        if problem.free_bias:
+            run[KAPPA] = 0.1 * float(np.median(norms[problem.which]))
+            run[BIAS] = 0.0 if warm is None else warm.b
+        _begin(problem.rows, problem.loss, problem.which, numbers, w, run)
+        return DualAscentState(
+            w=w,
+            numbers=numbers,
+            order=problem.which.copy(),
+            rng=generator(seed),
+            run=run,
+            best_primal=np.inf,
+            best_dual=-np.inf,
+            idle_looks=0,
+            newton_steps=0,
+        )
+
+    def advance(
+        self, problem: Problem, state: DualAscentState, visits: int, goal: float
+    ) -> Report:
+        if state.idle_looks >= PATIENCE:
+            return Report(0, look=True, status=STALLED, note="no progress in the last looks")
+        done, event = _passes(
+            problem.rows,
+            problem.loss,
+            problem.which,
+            state.numbers,
+            state.order,
+            state.w,
+            state.rng,
+            state.run,
+            visits,
+            goal,
+        )
+        report = Report(done)
+        if event == _LOOK:
+            report.gap_estimate, report.look = float(state.run[ESTIMATE]), True
+        elif event == _PAUSE:
+            report.gap_estimate = float(state.run[ESTIMATE])
+            if goal < TIGHT:
+                report.look = self._finish(problem, state)
+            state.run[UNTIL] = state.run[PASSES] + (3.0 if report.look else 10.0)
+        return report
+
+    def _finish(self, problem: Problem, state: DualAscentState) -> bool:
+        """Newton steps on the free variables, where they are cheap, until one meets no bound."""
+        taken = 0
+        beta = np.ascontiguousarray(state.numbers[:, BETA])
+        run = state.run
+        for _ in range(NEWTON_STEPS):
+            step = newton_step(
+                problem, beta, state.w, float(run[BIAS]), float(run[SUM]), float(run[KAPPA])
+            )
+            if step is None:
+                break
+            rows, new, rise, bias, whole = step
+            beta[rows] = new
+            run[DUAL] += rise
+            run[BIAS] = bias
+            run[SUM] = float(beta.sum()) if problem.free_bias else 0.0
+            taken += 1
+            if whole:
+                break
+        state.numbers[:, BETA] = beta
+        state.newton_steps += taken
+        return taken > 0
+
+    def answer(self, problem: Problem, state: DualAscentState) -> Answer:
+        bias = float(state.run[BIAS]) if problem.free_bias else 0.0
+        return Answer(state.w, bias, state.numbers[:, BETA])
+
+    def looked(self, problem: Problem, state: DualAscentState, view: View) -> None:
+        """Take over the float64 sums of the look, and bring back rows that were left out."""
+        gap = view.certificate.gap
+        before = state.best_primal - state.best_dual
+        state.best_primal = min(state.best_primal, view.certificate.primal)
+        state.best_dual = max(state.best_dual, view.certificate.dual)
+        now = state.best_primal - state.best_dual
+        near = now < NEAR * state.best_dual
+        state.idle_looks = state.idle_looks + 1 if near and now > 0.9 * before else 0
+        run = state.run
+        assert view.beta is not None
+        state.numbers[:, BETA] = view.beta
+        state.w[:] = view.w_beta
+        if problem.free_bias:
+            run[BIAS] = view.b
+            run[SUM] = float(view.beta.sum())
+        run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
+        _reactivate(
+            problem.loss, problem.which, state.numbers, view.z, run[BIAS], state.order, run
+        )
+
+
+@inlined
+def _row(numbers, i):
+    return numbers[i, BETA], numbers[i, NORM], numbers[i, TARGET], numbers[i, COST]
+
+
+@kernel
+def _begin(rows, loss, which, numbers, w, run):
+    """w = Σ β_i x_i and the sums that go with it, for a β brought into its domain."""
+    for k in range(which.size):
+        i = np.uint64(which[k])
+        beta, _, y, c = _row(numbers, i)
+        beta = clip(loss, beta, y, c)
+        numbers[i, BETA] = beta
+        run[DUAL] += dual_value(loss, beta, y, c)
+        if beta != 0.0:
+            run[SUM] += beta
+            add(rows, i, beta, w)
+
+
+@kernel
+def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
+    """Visits in random order until they are spent, a look is promising, or a pause is due."""
+    done = 0
+    kappa = run[KAPPA]
+    while True:
+        t = np.int64(run[POSITION])
+        active = np.int64(run[ACTIVE])
+        if t == 0:
+            shuffle(order, active, rng)
+            run[PULLS] = run[PULLED] = run[GAP] = 0.0
+        bias, total, threshold = run[BIAS], run[SUM], run[THRESHOLD]
+        pulls, pulled, gap, dual = run[PULLS], run[PULLED], run[GAP], run[DUAL]
+        while t < active and done < visits:
+            if t + 20 < active:
+                q = np.uint64(order[t + 20])
+                fetch_start(rows, q)
+                fetch(numbers, q * np.uint64(4))
+                fetch_row(rows, np.uint64(order[t + 8]))
+            i = np.uint64(order[t])
+            beta, norm, y, c = _row(numbers, i)
+            z = dot(rows, i, w) + bias
+            done += 1
+            gap += c * value(loss, z, y) - dual_value(loss, beta, y, c) + z * beta
+            gradient, stuck = pull(loss, z, y, c, beta)
+            if stuck > threshold:
+                active -= 1
+                order[t], order[active] = order[active], order[t]
+                continue
+            t += 1
+            if gradient != 0.0:
+                pulls += 1.0
+                pulled += gradient * gradient
+                new = dual_step(loss, z, y, c, norm + kappa, beta)
+                step = new - beta
+                if step != 0.0:
+                    dual += dual_value(loss, new, y, c) - dual_value(loss, beta, y, c)
+                    numbers[i, BETA] = new
+                    total += step
+                    bias += kappa * step
+                    add(rows, i, step, w)
+        run[BIAS], run[SUM], run[ACTIVE], run[POSITION] = bias, total, active, t
+        run[PULLS], run[PULLED], run[GAP], run[DUAL] = pulls, pulled, gap, dual
+        if t < active:
+            return done, _SPENT
+        event = _end_of_pass(rows, loss, which, numbers, w, rng, run, goal)
+        if event != _SPENT or done >= visits:
+            return done, event
+
+
+@kernel
+def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal):
+    """Set the next pass up, and guess the gap; the guess decides when to look, nothing else."""
+    run[POSITION] = 0.0
+    run[PASSES] += 1.0
+    run[THRESHOLD] = run[SHRINKING] * np.sqrt(run[PULLED] / max(run[PULLS], 1.0))
+    if run[KAPPA] > 0.0:
+        run[BIAS] += run[KAPPA] * run[SUM]
+    norm = 0.0
+    for j in range(w.size):
+        norm += w[j] * w[j]
+    dual = run[DUAL] - 0.5 * norm
+    off_balance = 0.5 * abs(run[SUM]) if run[KAPPA] > 0.0 else 0.0
+    run[GAP_NOW] = run[GAP] + off_balance
+    run[ESTIMATE] = run[GAP_NOW] * run[RATIO] / dual if dual > 0.0 else np.inf
+    if run[ACTIVE] < 1.0:
+        return _LOOK
+    if 0.6 * run[ESTIMATE] <= goal:
+        sampled = _sampled_gap(rows, loss, which, numbers, w, run[BIAS], rng) + off_balance
+        run[RATIO] = min(max(sampled / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
+        run[ESTIMATE] = sampled / dual
+        if run[ESTIMATE] <= 0.97 * goal:
+            return _LOOK
+    if run[PASSES] >= run[UNTIL]:
+        return _PAUSE
+    return _SPENT
+
+
+@kernel
+def _sampled_gap(rows, loss, which, numbers, w, bias, rng):
+    """The duality gap at the present w, estimated from rows at even steps."""
+    m = which.size
+    count = max(min(SAMPLE, m // 8), min(m, 256))
+    step = m // count
+    first = np.int64(below(rng, step))
+    total = 0.0
+    for k in range(count):
+        if k + 8 < count:
+            fetch_row(rows, np.uint64(which[first + (k + 8) * step]))
+        i = np.uint64(which[first + k * step])
+        beta, _, y, c = _row(numbers, i)
+        z = dot(rows, i, w) + bias
+        total += c * value(loss, z, y) - dual_value(loss, beta, y, c) + z * beta
+    return total * m / count
+
+
+@kernel
+def _reactivate(loss, which, numbers, z, bias, order, run):
+    """Active rows first: those that are not pulled hard against their bound."""
+    active, last, dual = 0, which.size, 0.0
+    for k in range(which.size):
+        i = np.uint64(which[k])
+        beta, _, y, c = _row(numbers, i)
+        dual += dual_value(loss, beta, y, c)
+        _, stuck = pull(loss, z[i] + bias, y, c, beta)
+        if stuck > run[THRESHOLD]:
+            last -= 1
+            order[last] = which[k]
+        else:
+            order[active] = which[k]
+            active += 1
+    if active == 0:
+        active = which.size
+        run[THRESHOLD] = np.inf
+    run[ACTIVE], run[POSITION], run[DUAL] = active, 0.0, dual

@@ -1,0 +1,514 @@
+"""Slow, obviously right twins of what pegasos computes fast. Imports nothing of pegasos.
+
+    J(w, b) = ½‖w‖² + Σ C_i loss(y_i, z_i),    z_i = ⟨w, x_i⟩ + b,    C_i = cost[i] > 0
+    D(β)    = Σ (−(C_i loss)*(−β_i)) − ½‖Σ β_i x_i‖²,    Σ β_i = 0 if the bias is free
+
+β are the signed dual variables: w = Σ β_i x_i at the optimum; with labels ±1, β_i = α_i y_i.
+`bias` is "none" or "free"; a penalised constant feature is one more column of X.
+
+Four of the five losses are made of pieces (C times the piece or its square):
+
+    piece(z) = max(0, c − s z),  s = ±1    hinge:         s = y,  c = 1
+                                           ε-insensitive: s = 1,  c =  y − ε
+                                                     and  s = −1, c = −y − ε
+
+Sums are taken in extended precision (np.longdouble) so that rounding is never the question.
+"""
+
+from math import inf, nextafter
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+
+LOSSES = (
+    "hinge",
+    "squared_hinge",
+    "logistic",
+    "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+)
+CLASSIFICATION = LOSSES[:3]
+PIECEWISE_LINEAR = ("hinge", "epsilon_insensitive")
+EPS = np.finfo(np.float64).eps
+wide = np.longdouble
+
+
+# Losses and their duals
+
+
+def loss_value(name, z, y, epsilon=0.1):
+    """loss(y, z): (1−yz)₊, its square, log(1+exp(−yz)), (|y−z|−ε)₊, its square."""
+    z, y = np.asarray(z), np.asarray(y)
+    if name == "hinge":
+        return np.maximum(0, 1 - y * z)
+    if name == "squared_hinge":
+        return np.maximum(0, 1 - y * z) ** 2
+    if name == "logistic":
+        return np.logaddexp(0, -y * z)
+    if name == "epsilon_insensitive":
+        return np.maximum(0, np.abs(y - z) - epsilon)
+    if name == "squared_epsilon_insensitive":
+        return np.maximum(0, np.abs(y - z) - epsilon) ** 2
+    raise ValueError(f"unknown loss {name!r}")
+
+
+def loss_subgradients(name, z, y, epsilon=0.1):
+    """(left, right) derivative of loss(y, z) in z; they differ only at a kink."""
+    z, y = np.asarray(z), np.asarray(y)
+    if name == "logistic":
+        slope = -y * np.exp(-np.logaddexp(0, y * z))
+        return slope, slope
+    if name == "squared_hinge":
+        slope = -2 * y * np.maximum(0, 1 - y * z)
+        return slope, slope
+    if name == "squared_epsilon_insensitive":
+        slope = 2 * np.sign(z - y) * np.maximum(0, np.abs(y - z) - epsilon)
+        return slope, slope
+    if name == "hinge":
+        inside, at_kink = y * z < 1, y * z == 1
+        left = np.where(inside | (at_kink & (y > 0)), -y, 0.0)
+        right = np.where(inside | (at_kink & (y < 0)), -y, 0.0)
+        return left, right
+    if name == "epsilon_insensitive":
+        left = np.where(z - y > epsilon, 1.0, 0.0) - np.where(y - z >= epsilon, 1.0, 0.0)
+        right = np.where(z - y >= epsilon, 1.0, 0.0) - np.where(y - z > epsilon, 1.0, 0.0)
+        return left, right
+    raise ValueError(f"unknown loss {name!r}")
+
+
+def dual_value(name, beta, y, cost, epsilon=0.1):
+    """Row i's term of D(β) without −½‖w‖², i.e. −(C loss)*(−β); −inf outside the domain."""
+    beta, y, cost = np.broadcast_arrays(beta, y, cost)
+    alpha = beta * y if name in CLASSIFICATION else np.abs(beta)
+    if name == "hinge":
+        value, inside = alpha, (alpha >= 0) & (alpha <= cost)
+    elif name == "squared_hinge":
+        value, inside = alpha - alpha**2 / (4 * cost), alpha >= 0
+    elif name == "logistic":
+        inside = (alpha >= 0) & (alpha <= cost)
+        share = np.clip(alpha / cost, 0, 1)
+        value = -cost * (_x_log_x(share) + _x_log_x(1 - share))
+    elif name == "epsilon_insensitive":
+        value, inside = y * beta - epsilon * alpha, alpha <= cost
+    elif name == "squared_epsilon_insensitive":
+        value, inside = y * beta - epsilon * alpha - alpha**2 / (4 * cost), np.isfinite(alpha)
+    else:
+        raise ValueError(f"unknown loss {name!r}")
+    return np.where(inside, value, -inf)
+
+
+def _x_log_x(x):
+    """x ln x, with 0 ln 0 = 0."""
+    return x * np.log(np.where(x > 0, x, 1))
+
+
+def primal(X, y, cost, w, b, loss, epsilon=0.1):
+    """J(w, b) = ½‖w‖² + Σ C_i loss(y_i, ⟨w, x_i⟩ + b)."""
+    X, y, cost, w = _wide(X), _wide(y), _wide(cost), _wide(w)
+    return float(w @ w / 2 + np.sum(cost * loss_value(loss, X @ w + b, y, epsilon)))
+
+
+def dual(X, y, cost, beta, loss, epsilon=0.1):
+    """D(β) = Σ dual_value_i − ½‖Σ β_i x_i‖²; a bound for a free bias only if Σ β = 0."""
+    X, y, cost, beta = _wide(X), _wide(y), _wide(cost), _wide(beta)
+    w = X.T @ beta
+    return float(np.sum(dual_value(loss, beta, y, cost, epsilon)) - w @ w / 2)
+
+
+def _wide(array):
+    """A dense extended-precision copy."""
+    return np.array(array.toarray() if hasattr(array, "toarray") else array, dtype=wide)
+
+
+# The free bias
+
+
+def best_bias(z, y, cost, loss, epsilon=0.1):
+    """The midpoint of argmin_b Σ C_i loss(y_i, z_i + b); its finite end if it has only one.
+
+    Logistic loss and one class only: the infimum is not attained, and b = ±inf is returned.
+    """
+    if loss == "logistic":
+        low = high = _logistic_bias(z, y, cost)
+    elif loss in PIECEWISE_LINEAR:
+        low, high = _piecewise_linear_bias(z, y, cost, loss, epsilon)
+    else:
+        low, high = _piecewise_quadratic_bias(z, y, cost, loss, epsilon)
+    if np.isinf(low) or np.isinf(high):
+        return high if np.isinf(low) else low
+    return low + (high - low) / 2
+
+
+def _pieces(y, loss, epsilon):
+    """(copies, s, c): how often the rows are repeated, and piece(z) = max(0, c − s z) for each."""
+    if loss in ("hinge", "squared_hinge"):
+        return 1, y, np.ones_like(y)
+    one = np.ones_like(y)
+    return 2, np.concatenate([one, -one]), np.concatenate([y - epsilon, -y - epsilon])
+
+
+def _piecewise_linear_bias(z, y, cost, loss, epsilon):
+    """The interval of b on which the slope −Σ_{s=1} C + Σ_{kinks passed} C is zero."""
+    z, y, cost = _wide(z), _wide(y), _wide(cost)
+    copies, s, c = _pieces(y, loss, epsilon)
+    kinks, C = s * c - np.tile(z, copies), np.tile(cost, copies)
+    order = np.argsort(kinks)
+    slope = np.concatenate([[wide(0)], np.cumsum(C[order])]) - np.sum(C[s > 0])
+    edges = np.concatenate([[-inf], kinks[order], [inf]])  # slope[j] holds on edges[j : j + 2]
+    zero = 2 * EPS * np.sum(C)  # each C_i was itself rounded
+    return edges[np.argmax(slope >= -zero)], edges[1 + np.flatnonzero(slope <= zero)[-1]]
+
+
+def _piecewise_quadratic_bias(z, y, cost, loss, epsilon):
+    """The interval of zero loss, or else the root of −2 Σ_{s=1} C (k−b)₊ + 2 Σ_{s=−1} C (b−k)₊."""
+    z, y, cost = _wide(z), _wide(y), _wide(cost)
+    copies, s, c = _pieces(y, loss, epsilon)
+    kinks, C = s * c - np.tile(z, copies), np.tile(cost, copies)
+    low, high = np.max(kinks[s > 0], initial=-inf), np.min(kinks[s < 0], initial=inf)
+    if low <= high:
+        return low, high
+    edges = np.unique(kinks)
+    first, last = 0, edges.size - 1  # the slope is < 0 at the first edge and > 0 at the last
+    while last - first > 1:
+        middle = (first + last) // 2
+        if np.sum(C * s * np.maximum(0, s * (kinks - edges[middle]))) > 0:
+            first = middle
+        else:
+            last = middle
+    active = np.where(s > 0, kinks >= edges[last], kinks <= edges[first])
+    root = np.sum((C * kinks)[active]) / np.sum(C[active])
+    return root, root
+
+
+def _logistic_bias(z, y, cost):
+    """The root of ln Σ_{y=1} C σ(−(z+b)) − ln Σ_{y=−1} C σ(z+b), which falls with b: bisection."""
+    z, y, cost = _wide(z), _wide(y), _wide(cost)
+    if np.all(y > 0) or np.all(y < 0):
+        return inf * y[0]
+
+    def pull(b):
+        log_terms = np.log(cost) - np.logaddexp(0, y * (z + b))
+        return np.logaddexp.reduce(log_terms[y > 0]) - np.logaddexp.reduce(log_terms[y < 0])
+
+    low, high = wide(-1), wide(1)
+    while pull(low) < 0:
+        low *= 2
+    while pull(high) > 0:
+        high *= 2
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if pull(middle) > 0 else (low, middle)
+    return low
+
+
+# The certificate
+
+
+def check_certificate(
+    X, y, cost, w, b, beta, certificate, loss, epsilon=0.1, bias="none", rtol=1e-9
+):
+    """Recompute the certificate from (X, y, cost, w, b, β) alone; AssertionError names the fault.
+
+    relative_gap = (P − D)/D;  0 if P ≤ D + 64 eps P₀;  inf if D ≤ 0 otherwise.
+    """
+    y, cost, w, beta = (np.asarray(a, dtype=np.float64) for a in (y, cost, w, beta))
+    zero = np.zeros(w.size)
+    b_zero = best_bias(np.zeros(y.size), y, cost, loss, epsilon) if bias == "free" else 0.0
+    P_zero = primal(X, y, cost, zero, b_zero, loss, epsilon)
+    floor = 64 * EPS * P_zero
+    P, D = certificate.primal, certificate.dual
+
+    beta = _check_box(beta, y, cost, loss)
+    if bias == "free":
+        total, size = float(np.sum(_wide(beta))), float(np.sum(np.abs(beta)))
+        assert abs(total) <= 1e-9 * size + 1e-300, f"sum of beta is {total:.3g}, not 0"
+
+    P_true = primal(X, y, cost, w, b, loss, epsilon)
+    assert abs(P - P_true) <= rtol * abs(P_true) + floor, f"primal is {P_true!r}, not {P!r}"
+    D_true = dual(X, y, cost, beta, loss, epsilon)
+    assert D - D_true <= rtol * abs(P_true) + floor, f"dual is {D_true!r}, less than {D!r}"
+
+    if bias == "free":
+        b_best = best_bias(_wide(X) @ _wide(w), y, cost, loss, epsilon)
+        P_best = primal(X, y, cost, w, b_best, loss, epsilon)
+        assert P_true - P_best <= rtol * P_zero, f"b = {b!r} is not a best bias, {b_best!r} is"
+    else:
+        assert b == 0, f"b = {b!r} in a problem without bias"
+
+    gap, relative_gap = certificate.gap, certificate.relative_gap
+    assert abs(gap - (P - D)) <= 1e-12 * abs(P - D) + floor, f"gap is {P - D!r}, not {gap!r}"
+    allowed = _relative_gaps(P, D, floor)
+    assert any(
+        relative_gap == r or abs(relative_gap - r) <= rtol * abs(r) for r in allowed
+    ), f"relative_gap is {allowed}, not {relative_gap!r}"
+
+
+def _check_box(beta, y, cost, loss):
+    """β clipped to its box, after asserting that it was inside but for 1e-12 of the box."""
+    assert np.all(np.isfinite(beta)), "beta is not finite"
+    if loss == "squared_epsilon_insensitive":
+        return beta
+    alpha = beta * y if loss in CLASSIFICATION else beta
+    high = np.full(y.size, inf) if loss == "squared_hinge" else cost
+    low = -cost if loss == "epsilon_insensitive" else np.zeros(y.size)
+    slack = 1e-12 * (np.max(np.abs(alpha)) if loss == "squared_hinge" else cost)
+    outside = np.maximum(alpha - high, low - alpha) > slack
+    assert not np.any(outside), f"beta leaves its box at rows {np.flatnonzero(outside)[:5]}"
+    alpha = np.clip(alpha, low, high)
+    return alpha * y if loss in CLASSIFICATION else alpha
+
+
+def _relative_gaps(P, D, floor):
+    """What relative_gap may be: one value, or two where P₀'s own rounding decides."""
+    ratio = (P - D) / D if D > 0 else inf
+    allowed = []
+    if P - D <= floor * (1 + 1e-6):
+        allowed.append(0.0)
+    if P - D > floor * (1 - 1e-6):
+        allowed.append(ratio)
+    return allowed
+
+
+# Reference optima
+
+
+def reference_interval(X, y, cost, loss, epsilon=0.1, bias="none"):
+    """(D, P) with D ≤ J* ≤ P and P − D ≤ 1e-10 D, or P − D ≤ 64 eps P₀; RuntimeError otherwise."""
+    w, b, beta = reference_solution(X, y, cost, loss, epsilon, bias)
+    D, P = dual(X, y, cost, beta, loss, epsilon), primal(X, y, cost, w, b, loss, epsilon)
+    D = max(0.0, nextafter(D, -inf))  # the two were rounded to float64: outwards, for certain
+    P = nextafter(P, inf) if P > 0 else 0.0
+    P_zero = primal(X, y, cost, *_origin(X, y, cost, loss, epsilon, bias), loss, epsilon)
+    if not P - D <= max(1e-10 * D, 64 * EPS * P_zero):
+        raise RuntimeError(f"reference_interval reached only [{D!r}, {P!r}] ({loss}, {bias})")
+    return D, P
+
+
+def reference_solution(X, y, cost, loss, epsilon=0.1, bias="none"):
+    """(w, b, β) in extended precision with J(w, b) − D(β) ≤ 1e-13 D where that can be reached.
+
+    The best of each over the iterates of an interior point method (piecewise linear losses) or
+    of Newton's (smooth ones), every iterate judged by J and D themselves.
+    """
+    X, y, cost = _wide(X), _wide(y), _wide(cost)
+    (w, b), beta = _origin(X, y, cost, loss, epsilon, bias), np.zeros(y.size, dtype=wide)
+    P = primal(X, y, cost, w, b, loss, epsilon)
+    D = 0.0
+    if P == 0:
+        return w, b, beta
+    method = _interior_point if loss in PIECEWISE_LINEAR else _newton
+    for w_new, beta_new in method(*_centred(X, y, loss, bias), cost, loss, epsilon, bias):
+        b_new = _bias(X @ w_new, y, cost, loss, epsilon, bias)
+        if (P_new := primal(X, y, cost, w_new, b_new, loss, epsilon)) < P:
+            P, w, b = P_new, w_new, b_new
+        if bias == "free":
+            beta_new = balance(beta_new)
+        if (D_new := dual(X, y, cost, beta_new, loss, epsilon)) > D:
+            D, beta = D_new, beta_new
+        if P - D <= 1e-13 * D:
+            break
+    return w, b, beta
+
+
+def balance(beta):
+    """Σ β = 0 by scaling the heavier sign down; the box is kept."""
+    up, down = np.sum(beta[beta > 0]), -np.sum(beta[beta < 0])
+    least = min(up, down)
+    return np.where(beta > 0, beta * (least / up if up > 0 else 0), beta) * np.where(
+        beta < 0, least / down if down > 0 else 0, 1
+    )
+
+
+def _bias(z, y, cost, loss, epsilon, bias):
+    """The best b for these z, or 0 without a free bias."""
+    return best_bias(z, y, cost, loss, epsilon) if bias == "free" else wide(0)
+
+
+def _origin(X, y, cost, loss, epsilon, bias):
+    """w = 0 and the best b for it."""
+    m, d = X.shape
+    return np.zeros(d, dtype=wide), _bias(np.zeros(m), y, cost, loss, epsilon, bias)
+
+
+def _centred(X, y, loss, bias):
+    """The same problem with the means taken out, which a free bias allows: better conditioned."""
+    if bias != "free":
+        return X, y
+    return X - np.mean(X, axis=0), y if loss in CLASSIFICATION else y - np.mean(y)
+
+
+def _newton(X, y, cost, loss, epsilon, bias, steps=500):
+    """Newton's method on J(w, b), exact line search: yields w and β = −C loss'(z) at its best b.
+
+    (diag(1, …, 1, 0) + X̂ᵀ diag(C loss'') X̂) Δ = −∇J,    X̂ = (X, 1) with a free bias
+    """
+    X_hat, ridge = _with_bias_column(X, np.ones(y.size), bias)
+    w = np.zeros(ridge.size, dtype=wide)
+    d = X.shape[1]
+    for _ in range(steps):
+        if bias == "free":
+            w[d] = best_bias(X @ w[:d], y, cost, loss, epsilon)
+        z = X_hat @ w
+        beta = -cost * loss_subgradients(loss, z, y, epsilon)[0]
+        yield w[:d], beta
+        root = np.sqrt(cost * _second_derivative(loss, z, y, epsilon))
+        factor = _qr(np.vstack([np.diag(np.sqrt(ridge)), root[:, None] * X_hat]))
+        step = _back_substitute(factor, X_hat.T @ beta - ridge * w)
+        dz = X_hat @ step
+
+        def slope(t, w=w, step=step, z=z, dz=dz):
+            """dJ(w + t Δ)/dt."""
+            forces = cost * loss_subgradients(loss, z + t * dz, y, epsilon)[0]
+            return (ridge * step) @ (w + t * step) + forces @ dz
+
+        w = w + _line_search(slope) * step
+
+
+def _line_search(slope):
+    """A root of the rising slope(t), t > 0: t = 1 if that is nearly one, else by bisection."""
+    if abs(slope(1)) <= 1e-3 * abs(slope(0)):
+        return wide(1)
+    low, high = wide(0), wide(1)
+    while slope(high) < 0 and high < 1e6:
+        low, high = high, 2 * high
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    return high
+
+
+def _with_bias_column(X, column, bias):
+    """(X, column) and the ridge (1, …, 1, 0) if the bias is free; otherwise X and (1, …, 1)."""
+    ridge = np.ones(X.shape[1], dtype=wide)
+    if bias != "free":
+        return X, ridge
+    return np.hstack([X, column[:, None]]), np.append(ridge, wide(0))
+
+
+def _second_derivative(loss, z, y, epsilon):
+    """loss''(z) of the smooth losses: 2 where a square is active, σ(z) σ(−z)."""
+    if loss == "logistic":
+        return np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z))
+    return 2.0 * (loss_value(loss, z, y, epsilon) > 0)
+
+
+def _interior_point(X, y, cost, loss, epsilon, bias, steps=100):
+    """Mehrotra's primal-dual method on the pieces, rows a = s x: yields w and β = Σ s α.
+
+    c − A w − s b + v − ξ = 0    w = Aᵀ α    sᵀ α = 0 (free bias)    α v = μ    (C − α) ξ = μ
+    """
+    d = X.shape[1]
+    copies, s, c = _pieces(y, loss, epsilon)
+    C = np.tile(cost, copies)
+    A, ridge = _with_bias_column(s[:, None] * np.tile(X, (copies, 1)), s, bias)
+
+    def direction(r_v, r_xi, w, alpha, rest, v, xi, theta, factor):
+        """The Newton step towards α v = r_v, (C − α) ξ = r_xi; b is the last entry of w."""
+        h = c - A @ w + v - xi + r_v / alpha - r_xi / rest
+        dw = np.zeros_like(w)
+        for _ in range(2):  # the second time corrects the first
+            miss = A.T @ ((h - A @ dw) / theta + alpha) - ridge * (w + dw)
+            dw = dw + _back_substitute(factor, miss)
+        dalpha = (h - A @ dw) / theta
+        return dw, dalpha, -dalpha, (r_v - v * dalpha) / alpha, (r_xi + xi * dalpha) / rest
+
+    def longest(state, step):
+        """The longest step ≤ 1 that keeps α, C − α, v and ξ above zero."""
+        x, dx = np.stack(state[1:]), np.stack(step[1:])
+        return np.min(-x[dx < 0] / dx[dx < 0], initial=wide(1))
+
+    w = np.zeros(ridge.size, dtype=wide)
+    w[d:] = _origin(X, y, cost, loss, epsilon, bias)[1]
+    margin = c - A @ w
+    v = np.maximum(0, -margin) + np.mean(np.abs(margin))
+    state = w, C / 2, C / 2, v, v + margin
+    for _ in range(steps):
+        w, alpha, rest, v, xi = state
+        theta = v / alpha + xi / rest
+        factor = _qr(np.vstack([np.diag(np.sqrt(ridge)), A / np.sqrt(theta)[:, None]]))
+        trial = direction(-alpha * v, -rest * xi, *state, theta, factor)  # μ = 0
+        t = longest(state, trial)
+        ahead = [x + t * dx for x, dx in zip(state, trial)]
+        mu, mu_ahead = alpha @ v + rest @ xi, ahead[1] @ ahead[3] + ahead[2] @ ahead[4]
+        target = mu / (2 * C.size) * (mu_ahead / mu) ** 3
+        r_v, r_xi = target - alpha * v - trial[1] * trial[3], target - rest * xi - trial[2] * trial[4]
+        step = direction(r_v, r_xi, *state, theta, factor)
+        t = 0.99 * longest(state, step)
+        state = [x + t * dx for x, dx in zip(state, step)]
+        if not all(np.all(x > 0) for x in state[1:]):
+            return
+        w, alpha, rest, v, xi = state
+        alpha = np.clip(_repaired(alpha, w * ridge, A, 1 / theta), 0, C)
+        yield w[:d], np.sum((s * alpha).reshape(copies, -1), axis=0)
+
+
+def _repaired(alpha, w, A, weight):
+    """α + Δ with Aᵀ (α + Δ) = w and the least Σ Δ²/weight: what rounding took from w = Aᵀ α."""
+    for _ in range(2):
+        root = np.sqrt(weight / np.max(weight)).astype(np.float64)
+        miss = (w - A.T @ alpha).astype(np.float64)
+        alpha = alpha + root * np.linalg.lstsq(A.T.astype(np.float64) * root, miss)[0]
+    return alpha
+
+
+def _qr(B):
+    """Lower L with Bᵀ B = L Lᵀ by Householder reflections, large rows first: Bᵀ B is never formed."""
+    R = B[np.argsort(-np.max(np.abs(B), axis=1))].copy()
+    n = R.shape[1]
+    for j in range(n):
+        u = R[j:, j].copy()
+        u[0] += np.copysign(np.sqrt(u @ u), u[0])
+        if u[0] != 0:
+            R[j:, j:] -= np.outer(u, (2 / (u @ u)) * (u @ R[j:, j:]))
+        else:
+            R[j, j] = 1e100  # a variable that nothing depends on stays where it is
+    return np.triu(R[:n]).T
+
+
+def _back_substitute(L, rhs):
+    """x with L Lᵀ x = rhs."""
+    x = rhs.copy()
+    for j in range(len(x)):
+        x[j] = (x[j] - L[j, :j] @ x[:j]) / L[j, j]
+    for j in reversed(range(len(x))):
+        x[j] = (x[j] - L[j + 1 :, j] @ x[j + 1 :]) / L[j, j]
+    return x
+
+
+# Dual coordinate ascent
+
+
+def dual_ascent(X, y, cost, loss, epsilon=0.1, orders=()):
+    """(w, β) after maximising D exactly in β_i, row by row, for each order in `orders`; no bias."""
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    w, beta = np.zeros(X.shape[1]), np.zeros(X.shape[0])
+    for order in orders:
+        for i in order:
+            new = best_beta(beta[i], X[i] @ w, X[i] @ X[i], y[i], cost[i], loss, epsilon)
+            w += (new - beta[i]) * X[i]
+            beta[i] = new
+    return w, beta
+
+
+def best_beta(beta, z, q, y, C, loss, epsilon=0.1):
+    """argmax over t of dual_value(t) − z t − ½ q (t − β)²,  z = ⟨w, x⟩,  q = ‖x‖²."""
+    if loss == "logistic":  # t = y C σ(u), where −u − y z − q (C σ(u) − y β) = 0
+        alpha, u_zero = beta * y, -y * z + q * beta * y
+
+        def slope(u):
+            return u_zero - u - q * C * expit(u)
+
+        if q == 0:
+            return y * C * expit(u_zero)
+        return y * C * expit(brentq(slope, u_zero - q * C - 1, u_zero + 1, xtol=1e-300, rtol=4 * EPS))
+    squared = loss.startswith("squared")
+    curvature = q + (1 / (2 * C) if squared else 0.0)
+    high = inf if squared else C
+    slope_at_zero = y - z + q * beta  # hinge: y (1 − y (z − q β)); ε-insensitive: before ∓ ε
+    if loss in ("hinge", "squared_hinge"):
+        pull, sign = slope_at_zero * y, y
+    else:
+        pull, sign = abs(slope_at_zero) - epsilon, np.sign(slope_at_zero)
+    if pull <= 0:
+        return 0.0
+    return sign * (min(pull / curvature, high) if curvature > 0 else high)
