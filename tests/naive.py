@@ -15,7 +15,7 @@ Four of the five losses are made of pieces (C times the piece or its square):
 Sums are taken in extended precision (np.longdouble) so that rounding is never the question.
 """
 
-from math import inf, nextafter
+from math import inf, isclose, nextafter
 
 import numpy as np
 from scipy.optimize import brentq
@@ -136,8 +136,10 @@ def best_bias(z, y, cost, loss, epsilon=0.1):
     else:
         low, high = _piecewise_quadratic_bias(z, y, cost, loss, epsilon)
     if np.isinf(low) or np.isinf(high):
-        return high if np.isinf(low) else low
-    return low + (high - low) / 2
+        b = high if np.isinf(low) else low
+    else:
+        b = low + (high - low) / 2
+    return b if np.asarray(z).dtype == wide else float(b)
 
 
 def _pieces(y, loss, epsilon):
@@ -212,9 +214,7 @@ def check_certificate(
     relative_gap = (P − D)/D;  0 if P ≤ D + 64 eps P₀;  inf if D ≤ 0 otherwise.
     """
     y, cost, w, beta = (np.asarray(a, dtype=np.float64) for a in (y, cost, w, beta))
-    zero = np.zeros(w.size)
-    b_zero = best_bias(np.zeros(y.size), y, cost, loss, epsilon) if bias == "free" else 0.0
-    P_zero = primal(X, y, cost, zero, b_zero, loss, epsilon)
+    P_zero = primal(X, y, cost, *_origin(X, y, cost, loss, epsilon, bias), loss, epsilon)
     floor = 64 * EPS * P_zero
     P, D = certificate.primal, certificate.dual
 
@@ -238,9 +238,8 @@ def check_certificate(
     gap, relative_gap = certificate.gap, certificate.relative_gap
     assert abs(gap - (P - D)) <= 1e-12 * abs(P - D) + floor, f"gap is {P - D!r}, not {gap!r}"
     allowed = _relative_gaps(P, D, floor)
-    assert any(
-        relative_gap == r or abs(relative_gap - r) <= rtol * abs(r) for r in allowed
-    ), f"relative_gap is {allowed}, not {relative_gap!r}"
+    right = any(isclose(relative_gap, value, rel_tol=rtol) for value in allowed)
+    assert right, f"relative_gap is {allowed}, not {relative_gap!r}"
 
 
 def _check_box(beta, y, cost, loss):
@@ -260,12 +259,11 @@ def _check_box(beta, y, cost, loss):
 
 def _relative_gaps(P, D, floor):
     """What relative_gap may be: one value, or two where P₀'s own rounding decides."""
-    ratio = (P - D) / D if D > 0 else inf
-    allowed = []
-    if P - D <= floor * (1 + 1e-6):
+    gap, allowed = P - D, []
+    if gap <= floor * (1 + 1e-6):
         allowed.append(0.0)
-    if P - D > floor * (1 - 1e-6):
-        allowed.append(ratio)
+    if gap > floor * (1 - 1e-6):
+        allowed.append(gap / D if D > 0 else inf)
     return allowed
 
 
@@ -279,7 +277,8 @@ def reference_interval(X, y, cost, loss, epsilon=0.1, bias="none"):
     D = max(0.0, nextafter(D, -inf))  # the two were rounded to float64: outwards, for certain
     P = nextafter(P, inf) if P > 0 else 0.0
     P_zero = primal(X, y, cost, *_origin(X, y, cost, loss, epsilon, bias), loss, epsilon)
-    if not P - D <= max(1e-10 * D, 64 * EPS * P_zero):
+    width = P - D
+    if not width <= max(1e-10 * D, 64 * EPS * P_zero):
         raise RuntimeError(f"reference_interval reached only [{D!r}, {P!r}] ({loss}, {bias})")
     return D, P
 
@@ -287,8 +286,8 @@ def reference_interval(X, y, cost, loss, epsilon=0.1, bias="none"):
 def reference_solution(X, y, cost, loss, epsilon=0.1, bias="none"):
     """(w, b, β) in extended precision with J(w, b) − D(β) ≤ 1e-13 D where that can be reached.
 
-    The best of each over the iterates of an interior point method (piecewise linear losses) or
-    of Newton's (smooth ones), every iterate judged by J and D themselves.
+    The best of each over the iterates of an interior point method (logistic loss: of Newton's),
+    every iterate judged by J and D themselves.
     """
     X, y, cost = _wide(X), _wide(y), _wide(cost)
     (w, b), beta = _origin(X, y, cost, loss, epsilon, bias), np.zeros(y.size, dtype=wide)
@@ -296,7 +295,7 @@ def reference_solution(X, y, cost, loss, epsilon=0.1, bias="none"):
     D = 0.0
     if P == 0:
         return w, b, beta
-    method = _interior_point if loss in PIECEWISE_LINEAR else _newton
+    method = _newton if loss == "logistic" else _interior_point
     for w_new, beta_new in method(*_centred(X, y, loss, bias), cost, loss, epsilon, bias):
         b_new = _bias(X @ w_new, y, cost, loss, epsilon, bias)
         if (P_new := primal(X, y, cost, w_new, b_new, loss, epsilon)) < P:
@@ -305,7 +304,8 @@ def reference_solution(X, y, cost, loss, epsilon=0.1, bias="none"):
             beta_new = balance(beta_new)
         if (D_new := dual(X, y, cost, beta_new, loss, epsilon)) > D:
             D, beta = D_new, beta_new
-        if P - D <= 1e-13 * D:
+        gap = P - D
+        if gap <= 1e-13 * D:
             break
     return w, b, beta
 
@@ -314,13 +314,13 @@ def balance(beta):
     """Σ β = 0 by scaling the heavier sign down; the box is kept."""
     up, down = np.sum(beta[beta > 0]), -np.sum(beta[beta < 0])
     least = min(up, down)
-    return np.where(beta > 0, beta * (least / up if up > 0 else 0), beta) * np.where(
-        beta < 0, least / down if down > 0 else 0, 1
-    )
+    return beta * np.where(beta > 0, least / (up or 1), least / (down or 1))
 
 
 def _bias(z, y, cost, loss, epsilon, bias):
     """The best b for these z, or 0 without a free bias."""
+    if bias not in ("none", "free"):
+        raise ValueError(f"unknown bias {bias!r}")
     return best_bias(z, y, cost, loss, epsilon) if bias == "free" else wide(0)
 
 
@@ -337,28 +337,27 @@ def _centred(X, y, loss, bias):
     return X - np.mean(X, axis=0), y if loss in CLASSIFICATION else y - np.mean(y)
 
 
-def _newton(X, y, cost, loss, epsilon, bias, steps=500):
-    """Newton's method on J(w, b), exact line search: yields w and β = −C loss'(z) at its best b.
+def _newton(X, y, cost, loss, epsilon, bias, steps=300):
+    """Newton's method on the logistic J(w, b), exact line search: yields w and β = C y σ(−yz).
 
-    (diag(1, …, 1, 0) + X̂ᵀ diag(C loss'') X̂) Δ = −∇J,    X̂ = (X, 1) with a free bias
+    (diag(1, …, 1, 0) + X̂ᵀ diag(C σ(z) σ(−z)) X̂) Δ = −∇J,    X̂ = (X, 1) with a free bias
     """
+    d = X.shape[1]
     X_hat, ridge = _with_bias_column(X, np.ones(y.size), bias)
     w = np.zeros(ridge.size, dtype=wide)
-    d = X.shape[1]
     for _ in range(steps):
-        if bias == "free":
-            w[d] = best_bias(X @ w[:d], y, cost, loss, epsilon)
+        w[d:] = _bias(X @ w[:d], y, cost, loss, epsilon, bias)
         z = X_hat @ w
-        beta = -cost * loss_subgradients(loss, z, y, epsilon)[0]
+        beta = -cost * loss_subgradients(loss, z, y)[0]
         yield w[:d], beta
-        root = np.sqrt(cost * _second_derivative(loss, z, y, epsilon))
+        root = np.sqrt(cost * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)))
         factor = _qr(np.vstack([np.diag(np.sqrt(ridge)), root[:, None] * X_hat]))
         step = _back_substitute(factor, X_hat.T @ beta - ridge * w)
         dz = X_hat @ step
 
         def slope(t, w=w, step=step, z=z, dz=dz):
             """dJ(w + t Δ)/dt."""
-            forces = cost * loss_subgradients(loss, z + t * dz, y, epsilon)[0]
+            forces = cost * loss_subgradients(loss, z + t * dz, y)[0]
             return (ridge * step) @ (w + t * step) + forces @ dz
 
         w = w + _line_search(slope) * step
@@ -385,60 +384,57 @@ def _with_bias_column(X, column, bias):
     return np.hstack([X, column[:, None]]), np.append(ridge, wide(0))
 
 
-def _second_derivative(loss, z, y, epsilon):
-    """loss''(z) of the smooth losses: 2 where a square is active, σ(z) σ(−z)."""
-    if loss == "logistic":
-        return np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z))
-    return 2.0 * (loss_value(loss, z, y, epsilon) > 0)
-
-
 def _interior_point(X, y, cost, loss, epsilon, bias, steps=100):
     """Mehrotra's primal-dual method on the pieces, rows a = s x: yields w and β = Σ s α.
 
-    c − A w − s b + v − ξ = 0    w = Aᵀ α    sᵀ α = 0 (free bias)    α v = μ    (C − α) ξ = μ
+    c − A w − s b − κ α + v − ξ = 0    w = Aᵀ α    sᵀ α = 0 (free bias)    α v = μ
+    κ = 0 and (C − α) ξ = μ, or for the squares κ = 1/(2C) and ξ = 0
+
+    The products are kept as p q = μ with p = (α, C − α), q = (v, ξ); b is the last entry of w.
     """
     d = X.shape[1]
     copies, s, c = _pieces(y, loss, epsilon)
     C = np.tile(cost, copies)
     A, ridge = _with_bias_column(s[:, None] * np.tile(X, (copies, 1)), s, bias)
+    squared = loss not in PIECEWISE_LINEAR
+    kappa = 1 / (2 * C) if squared else np.zeros_like(C)
+    sign = np.array([[1]]) if squared else np.array([[1], [-1]])
 
-    def direction(r_v, r_xi, w, alpha, rest, v, xi, theta, factor):
-        """The Newton step towards α v = r_v, (C − α) ξ = r_xi; b is the last entry of w."""
-        h = c - A @ w + v - xi + r_v / alpha - r_xi / rest
+    def direction(r, w, p, q, theta, factor):
+        """The Newton step towards p q = r."""
+        h = c - A @ w - kappa * p[0] + np.sum(sign * (q + r / p), axis=0)
         dw = np.zeros_like(w)
         for _ in range(2):  # the second time corrects the first
-            miss = A.T @ ((h - A @ dw) / theta + alpha) - ridge * (w + dw)
+            miss = A.T @ ((h - A @ dw) / theta + p[0]) - ridge * (w + dw)
             dw = dw + _back_substitute(factor, miss)
-        dalpha = (h - A @ dw) / theta
-        return dw, dalpha, -dalpha, (r_v - v * dalpha) / alpha, (r_xi + xi * dalpha) / rest
+        dp = sign * (h - A @ dw) / theta
+        return dw, dp, (r - q * dp) / p
 
-    def longest(state, step):
-        """The longest step ≤ 1 that keeps α, C − α, v and ξ above zero."""
-        x, dx = np.stack(state[1:]), np.stack(step[1:])
+    def longest(p, q, dp, dq):
+        """The longest step ≤ 1 that keeps p and q ≥ 0."""
+        x, dx = np.stack([p, q]), np.stack([dp, dq])
         return np.min(-x[dx < 0] / dx[dx < 0], initial=wide(1))
 
     w = np.zeros(ridge.size, dtype=wide)
     w[d:] = _origin(X, y, cost, loss, epsilon, bias)[1]
     margin = c - A @ w
-    v = np.maximum(0, -margin) + np.mean(np.abs(margin))
-    state = w, C / 2, C / 2, v, v + margin
+    p = np.stack([C / 2] * len(sign))
+    q = np.maximum(0, -sign * margin) + np.mean(np.abs(margin))
     for _ in range(steps):
-        w, alpha, rest, v, xi = state
-        theta = v / alpha + xi / rest
+        theta = kappa + np.sum(q / p, axis=0)
         factor = _qr(np.vstack([np.diag(np.sqrt(ridge)), A / np.sqrt(theta)[:, None]]))
-        trial = direction(-alpha * v, -rest * xi, *state, theta, factor)  # μ = 0
-        t = longest(state, trial)
-        ahead = [x + t * dx for x, dx in zip(state, trial)]
-        mu, mu_ahead = alpha @ v + rest @ xi, ahead[1] @ ahead[3] + ahead[2] @ ahead[4]
-        target = mu / (2 * C.size) * (mu_ahead / mu) ** 3
-        r_v, r_xi = target - alpha * v - trial[1] * trial[3], target - rest * xi - trial[2] * trial[4]
-        step = direction(r_v, r_xi, *state, theta, factor)
-        t = 0.99 * longest(state, step)
-        state = [x + t * dx for x, dx in zip(state, step)]
-        if not all(np.all(x > 0) for x in state[1:]):
+        _, dp, dq = direction(-p * q, w, p, q, theta, factor)  # the trial step: μ = 0
+        t = longest(p, q, dp, dq)
+        mu, mu_trial = np.mean(p * q), np.mean((p + t * dp) * (q + t * dq))
+        r = mu * (mu_trial / mu) ** 3 - p * q - dp * dq
+        dw, dp, dq = direction(r, w, p, q, theta, factor)
+        t = 0.99 * longest(p, q, dp, dq)
+        w, p, q = w + t * dw, p + t * dp, q + t * dq
+        if not (np.all(p > 0) and np.all(q > 0)):
             return
-        w, alpha, rest, v, xi = state
-        alpha = np.clip(_repaired(alpha, w * ridge, A, 1 / theta), 0, C)
+        alpha = np.maximum(0, _repaired(p[0], w * ridge, A, 1 / theta))
+        if not squared:
+            alpha = np.minimum(alpha, C)
         yield w[:d], np.sum((s * alpha).reshape(copies, -1), axis=0)
 
 
@@ -452,7 +448,10 @@ def _repaired(alpha, w, A, weight):
 
 
 def _qr(B):
-    """Lower L with Bᵀ B = L Lᵀ by Householder reflections, large rows first: Bᵀ B is never formed."""
+    """Lower L with Bᵀ B = L Lᵀ by Householder reflections, large rows first.
+
+    Bᵀ B is never formed: with a Cholesky factor of it the hard problems lose five digits.
+    """
     R = B[np.argsort(-np.max(np.abs(B), axis=1))].copy()
     n = R.shape[1]
     for j in range(n):
@@ -492,23 +491,20 @@ def dual_ascent(X, y, cost, loss, epsilon=0.1, orders=()):
 
 def best_beta(beta, z, q, y, C, loss, epsilon=0.1):
     """argmax over t of dual_value(t) − z t − ½ q (t − β)²,  z = ⟨w, x⟩,  q = ‖x‖²."""
-    if loss == "logistic":  # t = y C σ(u), where −u − y z − q (C σ(u) − y β) = 0
-        alpha, u_zero = beta * y, -y * z + q * beta * y
+    others = z - q * beta  # z without this row's own part
+    if loss == "logistic":  # t = y C σ(u), where u + y others + q C σ(u) = 0
 
-        def slope(u):
-            return u_zero - u - q * C * expit(u)
+        def rising(u):
+            return u + y * others + q * C * expit(u)
 
-        if q == 0:
-            return y * C * expit(u_zero)
-        return y * C * expit(brentq(slope, u_zero - q * C - 1, u_zero + 1, xtol=1e-300, rtol=4 * EPS))
-    squared = loss.startswith("squared")
-    curvature = q + (1 / (2 * C) if squared else 0.0)
-    high = inf if squared else C
-    slope_at_zero = y - z + q * beta  # hinge: y (1 − y (z − q β)); ε-insensitive: before ∓ ε
+        low, high = -y * others - q * C - 1, -y * others + 1
+        return y * C * expit(brentq(rising, low, high, xtol=1e-300, rtol=4 * EPS))
     if loss in ("hinge", "squared_hinge"):
-        pull, sign = slope_at_zero * y, y
+        pull, sign = 1 - y * others, y  # the slope of the maximand in |t| at t = 0
     else:
-        pull, sign = abs(slope_at_zero) - epsilon, np.sign(slope_at_zero)
+        pull, sign = abs(y - others) - epsilon, np.sign(y - others)
     if pull <= 0:
         return 0.0
-    return sign * (min(pull / curvature, high) if curvature > 0 else high)
+    if loss.startswith("squared"):
+        return sign * pull / (q + 1 / (2 * C))
+    return sign * (min(C, pull / q) if q > 0 else C)

@@ -6,11 +6,10 @@ to four in a pass; nothing is computed, and plain Python does nothing at all.
 
 from __future__ import annotations
 
+import numba
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
-
-from pegasos.compiled.kernel import INLINED
+from numba.extending import intrinsic
 
 _TO_READ, _KEEP, _DATA = 0, 3, 1
 
@@ -29,10 +28,8 @@ def _fetch(typing_context, array, index):
     return types.void(array, index), codegen
 
 
-def fetch(array, index):
-    """Bring element ``index`` of a C-contiguous array (counted flat) towards the processor."""
+def _plain_fetch(array, index):
+    """Nothing to do."""
 
 
-@overload(fetch, jit_options=INLINED, strict=False)
-def _overload_fetch(array, index):
-    return lambda array, index: _fetch(array, index)
+fetch = _plain_fetch if numba.config.DISABLE_JIT else _fetch

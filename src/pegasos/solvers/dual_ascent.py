@@ -11,7 +11,8 @@ pulled harder than 1.5 times the root mean square of the last pass's gradients a
 A free bias is the multiplier of Σ β = 0: b acts as one more coordinate with a proximal weight of
 κ = 0.1 × the median ‖x‖², recentred after each pass (method of multipliers).
 
-Small problems and tight tolerances end with Newton steps on the free variables (free_set.py).
+Small problems and tight tolerances end with Newton steps on the free variables (free_set.py; for
+the logistic loss, whose variables are all free, in the primal: smooth_newton.py).
 
 Hsieh, Chang, Lin, Keerthi & Sundararajan 2008, "A dual coordinate descent method for large-scale
 linear SVM", algorithms 1 and 3; the losses after Yu, Huang & Lin 2011 and Ho & Lin 2012.
@@ -26,11 +27,12 @@ import numpy as np
 
 from pegasos.certificate import Answer, View
 from pegasos.compiled import below, fetch, generator, inlined, kernel, shuffle
-from pegasos.losses import clip, dual_step, dual_value, pull, value
+from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
 from pegasos.solvers.contract import STALLED, Report, Solver, Solves, State
 from pegasos.solvers.free_set import newton_step
+from pegasos.solvers.smooth_newton import smooth_newton
 
 # The numbers of a row, side by side in one half of a cache line.
 BETA, NORM, TARGET, COST = range(4)
@@ -152,6 +154,8 @@ class DualAscent(Solver):
 
     def _finish(self, problem: Problem, state: DualAscentState) -> bool:
         """Newton steps on the free variables, where they are cheap, until one meets no bound."""
+        if isinstance(problem.loss, Logistic):
+            return self._finish_logistic(problem, state)
         taken = 0
         beta = np.ascontiguousarray(state.numbers[:, BETA])
         run = state.run
@@ -172,6 +176,21 @@ class DualAscent(Solver):
         state.numbers[:, BETA] = beta
         state.newton_steps += taken
         return taken > 0
+
+    def _finish_logistic(self, problem: Problem, state: DualAscentState) -> bool:
+        found = smooth_newton(problem, state.w, float(state.run[BIAS]))
+        if found is None:
+            return False
+        state.numbers[:, BETA], bias = found
+        state.w[:] = 0.0
+        state.run[[SUM, DUAL]] = 0.0
+        _begin(
+            problem.rows, problem.loss, problem.which, state.numbers, state.w, state.run
+        )
+        if problem.free_bias:
+            state.run[BIAS] = bias
+        state.newton_steps += 1
+        return True
 
     def answer(self, problem: Problem, state: DualAscentState) -> Answer:
         bias = float(state.run[BIAS]) if problem.free_bias else 0.0

@@ -13,7 +13,7 @@ where the dual must have risen, and on, projected, in doubling lengths while the
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pegasos.compiled import kernel
 from pegasos.losses import clip, dual_value, kink
@@ -37,7 +37,7 @@ def newton_step(
     if size == 0 or min(size, d) > LARGEST or size * d > MOST_ENTRIES:
         return None
     table = np.zeros((size, d))
-    _expand(problem.rows, free, table)
+    expand(problem.rows, free, table)
     old = beta[free]
     residual = target - (table @ w + bias) - bend * old
     solved = _solve(table, bend, residual, total, problem.free_bias)
@@ -88,17 +88,16 @@ def _solve(
         if size <= d:
             system = table @ table.T
             system[np.diag_indices(size)] += bend + 1e-13 * scale
-            solved = scipy.linalg.solve(system, right, assume_a="pos", check_finite=False)
+            solved = cho_solve(cho_factor(system, check_finite=False), right, check_finite=False)
         else:
             weight = 1.0 / np.maximum(bend, 1e-9 * scale)
             weighted = table * weight[:, None]
             system = table.T @ weighted
             system[np.diag_indices(d)] += 1.0
-            inner = scipy.linalg.solve(
-                system, weighted.T @ right, assume_a="pos", check_finite=False
-            )
+            factor = cho_factor(system, check_finite=False)
+            inner = cho_solve(factor, weighted.T @ right, check_finite=False)
             solved = weight[:, None] * (right - table @ inner)
-    except (scipy.linalg.LinAlgError, ValueError):
+    except LinAlgError:
         return None
     if not np.isfinite(solved).all():
         return None
@@ -117,7 +116,8 @@ def _kinks(loss, which, beta, y, cost, target, bend):
 
 
 @kernel
-def _expand(rows, which, table):
+def expand(rows, which, table):
+    """Add the rows to a table of zeros."""
     for k in range(which.size):
         add(rows, np.uint64(which[k]), 1.0, table[k])
 

@@ -1,0 +1,89 @@
+"""``partial_fit``: Pegasos over rows that come in portions, the step counter kept."""
+
+from __future__ import annotations
+
+import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import joblib
+import numpy as np
+
+from pegasos.certificate import Certificate
+from pegasos.estimators._linear import LinearModel
+from pegasos.problem import Problem
+from pegasos.rows import Intake
+from pegasos.solvers import as_solver
+
+
+class StreamingModel(LinearModel):
+    """A linear estimator that can learn from one portion of rows after the other."""
+
+    def _refuse_stream_after_fit(self) -> None:
+        if hasattr(self, "coef_") and not hasattr(self, "_streams"):
+            raise ValueError(
+                "this model came from fit, which has no step counter that partial_fit could "
+                "continue; start a stream with sklearn.base.clone(model).partial_fit(...)"
+            )
+        if self.store_dual:
+            raise ValueError("a stream keeps no dual variables: set store_dual=False")
+
+    def _learn(
+        self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None
+    ) -> None:
+        """Visit each row once for each model, and keep what has been learned."""
+        if not hasattr(self, "_streams"):
+            self._open_streams(intake, targets, weights)
+        jobs = min(joblib.effective_n_jobs(self.n_jobs), len(targets))
+        if jobs == 1:
+            for stream, y in zip(self._streams, targets):
+                stream.learn(intake, y, weights)
+        else:
+            with ThreadPoolExecutor(jobs) as pool:
+                list(pool.map(lambda s, y: s.learn(intake, y, weights), self._streams, targets))
+        self._keep_streams()
+
+    def _open_streams(
+        self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None
+    ) -> None:
+        from pegasos.solvers.pegasos import Pegasos, Stream
+
+        solver = Pegasos() if self.solver == "auto" else as_solver(self.solver)
+        if not isinstance(solver, Pegasos):
+            raise ValueError(
+                f"partial_fit learns by Pegasos alone, not by {self.solver!r}: set solver to "
+                '"auto", "pegasos" or a Pegasos object'
+            )
+        first = Problem(intake, targets[0], weights=weights, **self._options())
+        solver.check(first)
+        self._forget()
+        self.lam_ = first.lam
+        self._streams = [
+            Stream(
+                intake.n_features,
+                first.lam,
+                solver,
+                first.loss,
+                first.free_bias,
+                first.constant,
+                seed,
+            )
+            for seed in self._seed().spawn(len(targets))
+        ]
+
+    def _keep_streams(self) -> None:
+        streams: list[Any] = self._streams
+        self._keep_models([np.array(s.w) for s in streams], [float(s.b) for s in streams])
+        self.certificates_ = [of_stream(stream.lower_bound) for stream in streams]
+        self.certificate_ = self.certificates_[0]
+        self.converged_ = False
+        self.t_ = int(streams[0].t)
+        self.summary_ = f"learned from a stream in {self.t_} steps"
+        if self.verbose:
+            print(f"steps {self.t_}  dual {self.certificate_.dual:.8g}", file=sys.stderr)
+
+
+def of_stream(lower_bound: float) -> Certificate:
+    """What is proved over a stream: a lower bound for the rows seen, and no primal value."""
+    return Certificate(math.nan, float(lower_bound), math.nan, math.inf, "stream")
