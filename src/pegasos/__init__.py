@@ -31,19 +31,10 @@ _PUBLIC = {
     "solve_many": "pegasos.driver",
 }
 
-__all__ = [*_PUBLIC]  # noqa: PLE0604
+__all__ = [*_PUBLIC]
 
 if TYPE_CHECKING:
     from pegasos.certificate import Certificate
-    from pegasos.estimators import LinearSVC, LinearSVR
-    from pegasos.losses import (
-        EpsilonInsensitive,
-        Hinge,
-        Logistic,
-        SquaredEpsilonInsensitive,
-        SquaredHinge,
-    )
-    from pegasos.problem import Problem
     from pegasos.driver import (
         ConvergenceWarning,
         Event,
@@ -53,6 +44,15 @@ if TYPE_CHECKING:
         solve,
         solve_many,
     )
+    from pegasos.estimators import LinearSVC, LinearSVR
+    from pegasos.losses import (
+        EpsilonInsensitive,
+        Hinge,
+        Logistic,
+        SquaredEpsilonInsensitive,
+        SquaredHinge,
+    )
+    from pegasos.problem import Problem
     from pegasos.solvers.auto import Auto
     from pegasos.solvers.dual_ascent import DualAscent
     from pegasos.solvers.figure1 import figure1

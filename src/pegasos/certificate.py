@@ -160,10 +160,10 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
     # What rounding leaves over goes to the largest coefficient of that side.
     rest = float(beta.sum())
     if rest != 0.0 and changed.size:
-        k = int(np.argmax(np.abs(after)))
-        if abs(after[k]) > abs(rest) and rest * after[k] > 0:
-            after[k] -= rest
-            beta[rows_changed[k]] = after[k]
+        top = int(np.argmax(np.abs(after)))
+        if abs(after[top]) > abs(rest) and rest * after[top] > 0:
+            after[top] -= rest
+            beta[rows_changed[top]] = after[top]
     _add_all(problem.rows, rows_changed, after - before, w_beta)
 
 

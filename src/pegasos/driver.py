@@ -386,9 +386,7 @@ class _Run:
         due = self.looked_at + wait * m
         ahead = math.ceil(min(due, self.max_passes * m) - self.visits)
         before = time.perf_counter()
-        report = self.solver.advance(
-            self.problem, state, max(1, min(self.portion, ahead)), goal
-        )
+        report = self.solver.advance(self.problem, state, max(1, min(self.portion, ahead)), goal)
         elapsed = time.perf_counter() - before
         self.solver_seconds += elapsed
         self.visits += report.visits
@@ -474,9 +472,7 @@ class _Run:
 
     def _emit(self, kind: str, proof: Certificate | None = None, text: str = "") -> None:
         if self.on_event is not None:
-            self.on_event(
-                Event(kind, self.number, self.passes, self.solver_seconds, proof, text)
-            )
+            self.on_event(Event(kind, self.number, self.passes, self.solver_seconds, proof, text))
 
     def _note(self, text: str) -> None:
         self.trace.notes.append(text)

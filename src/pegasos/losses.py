@@ -108,7 +108,7 @@ def subgradient(loss, z, y):
 
 @verb
 def slopes(loss, z, y, slack):
-    """The one-sided derivatives (left, right) of ℓ in z; points within slack of a kink are on it."""
+    """The one-sided derivatives (left, right) of ℓ in z; within slack of a kink is on it."""
 
 
 @verb

@@ -1,7 +1,7 @@
 """Problem: what is solved. Rows, targets, weights, loss, λ, and how the bias is treated.
 
-    f(w, b) = λ/2 ‖w‖² + (1/W) Σ s_i ℓ(y_i, ⟨w, x_i⟩ + b),   W = Σ s_i
-    J(w, b) = f/λ = ½‖w‖² + Σ c_i ℓ(y_i, ⟨w, x_i⟩ + b),       c_i = C s_i,  C = 1/(λW)
+f(w, b) = λ/2 ‖w‖² + (1/W) Σ s_i ℓ(y_i, ⟨w, x_i⟩ + b),   W = Σ s_i
+J(w, b) = f/λ = ½‖w‖² + Σ c_i ℓ(y_i, ⟨w, x_i⟩ + b),       c_i = C s_i,  C = 1/(λW)
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 from numba.core import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic, overload
@@ -25,12 +24,13 @@ log = logging.getLogger("pegasos")
 
 # Sums may be reordered and fused; NaN and infinity keep their meaning (no "nnan", "ninf", "afn").
 FAST = {"reassoc", "contract", "arcp", "nsz"}
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FAST}
+OPTIONS: Any = {"nogil": True, "error_model": "numpy", "fastmath": FAST}
 INLINED = OPTIONS | {"forceinline": True}
 
 # The rooms that a kernel may reach; those above them hold no compiled code.
 COMPILED_ROOMS = ("compiled", "rows", "losses.py", "problem.py", "certificate.py", "solvers")
 
+PLAIN: bool = getattr(numba.config, "DISABLE_JIT", False)  # NUMBA_DISABLE_JIT=1
 KERNELS: list[Any] = []
 
 
@@ -118,9 +118,9 @@ def verb(declaration: Callable) -> Any:
     def choose(*argument_types):
         # A NamedTuple whose fields all have one type is a different Numba type, so ask for the
         # class it was made from.
-        first = argument_types[0]
+        first: Any = argument_types[0]
         if isinstance(first, types.BaseNamedTuple):
-            return table.get(first.instance_class)
+            return table.get(first.instance_class)  # type: ignore[attr-defined]
         return None
 
     overload(plain, jit_options=INLINED, strict=False)(choose)
@@ -153,7 +153,7 @@ def _plain_unsigned(index):
 
 # An index that is known not to be negative: compiled code then skips the wrap-around, which costs
 # half the speed of a loop. (An intrinsic, and not an overload, because it compiles in no time.)
-unsigned = _plain_unsigned if numba.config.DISABLE_JIT else _unsigned
+unsigned: Any = _plain_unsigned if PLAIN else _unsigned
 
 
 def limit_blas():

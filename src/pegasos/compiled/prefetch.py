@@ -6,10 +6,13 @@ to four in a pass; nothing is computed, and plain Python does nothing at all.
 
 from __future__ import annotations
 
-import numba
+from typing import Any
+
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+from pegasos.compiled.kernel import PLAIN
 
 _TO_READ, _KEEP, _DATA = 0, 3, 1
 
@@ -32,4 +35,4 @@ def _plain_fetch(array, index):
     """Nothing to do."""
 
 
-fetch = _plain_fetch if numba.config.DISABLE_JIT else _fetch
+fetch: Any = _plain_fetch if PLAIN else _fetch

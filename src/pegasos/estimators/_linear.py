@@ -156,7 +156,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Remove what an earlier fit or stream has left and the next may not overwrite."""
-        for name in ("dual_coef_", "_betas", "_streams", "lam_", "t_"):
+        of_fit = ("dual_coef_", "_betas", "trace_", "traces_", "n_passes_")
+        of_stream = ("_streams", "lam_", "t_")
+        for name in of_fit + of_stream:
             self.__dict__.pop(name, None)
 
     def _report(self, solutions: list[Solution]) -> None:
@@ -210,7 +212,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):
 
 def taken_loss(loss: str | Loss, labels: bool) -> Loss:
     """A loss of the right kind: for labels (classification) or for numbers (regression)."""
-    fitting = [name for name, cls in LOSSES.items() if cls.labels is labels]
+    fitting = [name for name in LOSSES if as_loss(name).labels is labels]
     found = as_loss(loss) if not isinstance(loss, str) or loss in fitting else None
     if found is None or found.labels is not labels:
         raise ValueError(
@@ -230,15 +232,11 @@ def taken_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     if weights.shape != (X.shape[0],):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}, but X has {X.shape[0]} rows"
-        )
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {X.shape[0]} rows")
     negative = np.flatnonzero(weights < 0)
     if negative.size:
         row = int(negative[0])
-        raise ValueError(
-            f"sample_weight must be zero or positive; row {row} has {weights[row]:g}"
-        )
+        raise ValueError(f"sample_weight must be zero or positive; row {row} has {weights[row]:g}")
     if not weights.any():
         raise ValueError("sample_weight is zero for all rows: there is nothing to learn from")
     return weights

@@ -240,7 +240,9 @@ class LinearSVC(ClassifierMixin, StreamingModel):
 
         ``lam`` is used, or 1 / (C * sum of the weights of the first call), kept as ``lam_``. The
         intercept is learned by its sub-gradient. More than two classes are learned one against
-        the rest. ``tol``, ``max_passes`` and ``max_seconds`` concern ``fit`` alone.
+        the rest. ``tol``, ``max_passes`` and ``max_seconds`` concern ``fit`` alone, after which a
+        new stream begins at zero.
+        After ``fit`` a new stream begins, from zero.
 
         Parameters
         ----------
@@ -258,10 +260,9 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         self : LinearSVC
             The estimator.
         """
-        self._refuse_stream_after_fit()
-        first = _check_partial_fit_first_call(self, classes)
+        _check_partial_fit_first_call(self, classes)
         n_models = self._stream_size()
-        X, y = self._take(X, y, reset=first, numeric=False)
+        X, y = self._take(X, y, reset=not hasattr(self, "_streams"), numeric=False)
         check_classification_targets(y)
         codes = self._known_codes(y)
         weights = taken_weights(sample_weight, X)

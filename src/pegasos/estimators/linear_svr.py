@@ -206,7 +206,8 @@ default="epsilon_insensitive"
 
         ``lam`` is used, or 1 / (C * sum of the weights of the first call), kept as ``lam_``. The
         intercept is learned by its sub-gradient. ``tol``, ``max_passes`` and ``max_seconds``
-        concern ``fit`` alone.
+        concern ``fit`` alone, after which a new stream begins at zero.
+        After ``fit`` a new stream begins, from zero.
 
         Parameters
         ----------
@@ -222,7 +223,6 @@ default="epsilon_insensitive"
         self : LinearSVR
             The estimator.
         """
-        self._refuse_stream_after_fit()
         X, y = self._take(X, y, reset=not hasattr(self, "_streams"), numeric=True)
         weights = taken_weights(sample_weight, X)
         self._learn(take_in(X), [np.asarray(y, dtype=np.float64)], weights)

@@ -55,7 +55,7 @@ class BinaryProblems(Sequence[Problem]):
     def __len__(self) -> int:
         return len(self.contests)
 
-    def __getitem__(self, k: Any) -> Problem:
+    def __getitem__(self, k: int) -> Problem:  # type: ignore[override]
         other, positive = self.contests[k]
         weights = self.weights
         if other is not None:

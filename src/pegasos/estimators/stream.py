@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import joblib
 import numpy as np
@@ -15,23 +14,16 @@ from pegasos.estimators._linear import LinearModel
 from pegasos.problem import Problem
 from pegasos.rows import Intake
 from pegasos.solvers import as_solver
+from pegasos.solvers.pegasos import Pegasos
+from pegasos.solvers.stream import Stream
 
 
 class StreamingModel(LinearModel):
     """A linear estimator that can learn from one portion of rows after the other."""
 
-    def _refuse_stream_after_fit(self) -> None:
-        if hasattr(self, "coef_") and not hasattr(self, "_streams"):
-            raise ValueError(
-                "this model came from fit, which has no step counter that partial_fit could "
-                "continue; start a stream with sklearn.base.clone(model).partial_fit(...)"
-            )
-        if self.store_dual:
-            raise ValueError("a stream keeps no dual variables: set store_dual=False")
+    _streams: list[Stream]  # one for each model, from the first call of ``partial_fit``
 
-    def _learn(
-        self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None
-    ) -> None:
+    def _learn(self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None) -> None:
         """Visit each row once for each model, and keep what has been learned."""
         if not hasattr(self, "_streams"):
             self._open_streams(intake, targets, weights)
@@ -47,8 +39,8 @@ class StreamingModel(LinearModel):
     def _open_streams(
         self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None
     ) -> None:
-        from pegasos.solvers.pegasos import Pegasos, Stream
-
+        if self.store_dual:
+            raise ValueError("a stream keeps no dual variables: set store_dual=False")
         solver = Pegasos() if self.solver == "auto" else as_solver(self.solver)
         if not isinstance(solver, Pegasos):
             raise ValueError(
@@ -73,7 +65,7 @@ class StreamingModel(LinearModel):
         ]
 
     def _keep_streams(self) -> None:
-        streams: list[Any] = self._streams
+        streams = self._streams
         self._keep_models([np.array(s.w) for s in streams], [float(s.b) for s in streams])
         self.certificates_ = [of_stream(stream.lower_bound) for stream in streams]
         self.certificate_ = self.certificates_[0]

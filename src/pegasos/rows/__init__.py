@@ -2,7 +2,15 @@
 
 from pegasos.rows.intake import Intake, take_in
 from pegasos.rows.stored import CSR, Dense, Rows, n_rows
-from pegasos.rows.verbs import add, dot, fetch_row, fetch_start, prefetch_ahead, scores, squared_norm
+from pegasos.rows.verbs import (
+    add,
+    dot,
+    fetch_row,
+    fetch_start,
+    prefetch_ahead,
+    scores,
+    squared_norm,
+)
 
 __all__ = [
     "CSR",

@@ -9,6 +9,7 @@ import numpy as np
 
 from pegasos.compiled import kernel, verb
 from pegasos.rows.stored import CSR, Dense, Rows, n_rows
+from pegasos.rows.verbs import squared_norm
 
 # Used as stored. What is not here (float16, longdouble, objects) is converted once, and said.
 AS_STORED = tuple(
@@ -20,7 +21,7 @@ AS_STORED = tuple(
 )
 MOST_ROWS = 2**32 - 1  # row numbers are 32-bit
 
-_FINE, _BAD_POINTER, _BAD_COLUMN, _BAD_VALUE, _HUGE = 0, 1, 2, 3, 4
+_FINE, _BAD_POINTER, _BAD_COLUMN, _BAD_VALUE = range(4)
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,9 @@ def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
                 f"{rows.values.size} values; with 2**31 or more of them indptr must be int64"
             )
     norms = np.empty(n_rows(rows))
-    fault, row, duplicates = _scan(rows, n_features, norms)
+    fault, row, ascending = _scan(rows, n_features, norms)
     if fault == _FINE:
-        return norms, bool(duplicates)
+        return norms, not ascending and bool(_any_twice(rows, n_features))
     if fault == _BAD_POINTER:
         raise ValueError(
             f"the CSR pointers of X decrease at row {row}; with 2**31 or more values "
@@ -132,7 +133,7 @@ def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
         values, columns = rows.values[part], rows.indices[part]
     else:
         values, columns = rows.values[row], np.arange(n_features)
-    if fault == _BAD_VALUE:
+    if not np.isfinite(values).all():
         at = int(np.flatnonzero(~np.isfinite(values))[0])
         kind = "NaN" if np.isnan(values[at]) else "infinity (inf)"
         raise ValueError(
@@ -147,62 +148,50 @@ def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
 
 
 @verb
-def _scan_row(rows, i, n_features, seen):
-    """``(‖x_i‖², fault, duplicates)`` of one row."""
+def _scan_columns(rows, i, n_features):
+    """``(fault, sorted)``: are the columns of row i inside 0 … n_features − 1, and ascending?"""
 
 
-@_scan_row.of(CSR)
-def _scan_row_csr(rows, i, n_features, seen):
+@_scan_columns.of(CSR)
+def _scan_columns_csr(rows, i, n_features):
     start, stop = rows.pointers[i], rows.pointers[i + 1]
     if stop < start or start < 0:
-        return 0.0, _BAD_POINTER, False
-    total, before, sorted_so_far = 0.0, -1, True
+        return _BAD_POINTER, True
+    smallest, ascending, before = 0, True, -1
     for j in range(start, stop):
         column = rows.indices[j]
-        if column < 0 or column >= n_features:
-            return 0.0, _BAD_COLUMN, False
-        if column <= before:
-            sorted_so_far = False
-        before = column
-        total += np.float64(rows.values[j]) * np.float64(rows.values[j])
-    duplicates = False
-    if not sorted_so_far:
-        for j in range(start, stop):
-            if seen[rows.indices[j]] == i:
-                duplicates = True
-            seen[rows.indices[j]] = i
-    fault = _FINE
-    if not np.isfinite(total):
-        fault = _HUGE
-        for j in range(start, stop):
-            if not np.isfinite(np.float64(rows.values[j])):
-                fault = _BAD_VALUE
-    return total, fault, duplicates
+        smallest = min(smallest, column)
+        ascending = ascending and column > before
+        before = max(before, column)
+    return (_BAD_COLUMN if smallest < 0 or before >= n_features else _FINE), ascending
 
 
-@_scan_row.of(Dense)
-def _scan_row_dense(rows, i, n_features, seen):
-    row = rows.values[i]
-    total = 0.0
-    for j in range(row.size):
-        total += np.float64(row[j]) * np.float64(row[j])
-    fault = _FINE
-    if not np.isfinite(total):
-        fault = _HUGE
-        for j in range(row.size):
-            if not np.isfinite(np.float64(row[j])):
-                fault = _BAD_VALUE
-    return total, fault, False
+@_scan_columns.of(Dense)
+def _scan_columns_dense(rows, i, n_features):
+    return _FINE, True
 
 
 @kernel
 def _scan(rows, n_features, norms):
-    seen = np.full(n_features, -1, np.int64)
-    duplicates = False
+    ascending = True
     for i in range(norms.size):
-        total, fault, twice = _scan_row(rows, i, n_features, seen)
+        fault, ascends = _scan_columns(rows, i, n_features)
         if fault != _FINE:
-            return fault, i, duplicates
-        norms[i] = total
-        duplicates = duplicates or twice
-    return _FINE, 0, duplicates
+            return fault, i, ascending
+        ascending = ascending and ascends
+        norms[i] = squared_norm(rows, np.uint64(i))
+        if not np.isfinite(norms[i]):
+            return _BAD_VALUE, i, ascending
+    return _FINE, 0, ascending
+
+
+@kernel
+def _any_twice(rows, n_features):
+    """Whether a column stands twice in a row whose columns are in any order."""
+    seen = np.full(n_features, -1, np.int64)
+    for i in range(rows.pointers.size - 1):
+        for j in range(rows.pointers[i], rows.pointers[i + 1]):
+            if seen[rows.indices[j]] == i:
+                return True
+            seen[rows.indices[j]] = i
+    return False

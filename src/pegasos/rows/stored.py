@@ -8,10 +8,11 @@ import numpy as np
 
 
 class CSR(NamedTuple):
-    """Compressed sparse rows: row i holds values[p:q] in columns indices[p:q], p, q = pointers[i:i+2].
+    """Compressed sparse rows: row i holds values[p:q] in columns indices[p:q].
 
-    ``constant`` is the value of one more feature that every row has (0: none); its coefficient is
-    the last entry of w. So a penalised bias costs no copy, and no algorithm needs to know of it.
+    p, q = pointers[i], pointers[i + 1]. ``constant`` is the value of one more feature that every
+    row has (0: none); its coefficient is the last entry of w. So a penalised bias costs no copy,
+    and no algorithm needs to know of it.
     """
 
     pointers: np.ndarray

@@ -133,8 +133,6 @@ def describe(solver: Solver) -> str:
     changed = [
         f"{p.name}={getattr(solver, p.name)!r}"
         for p in dataclasses.fields(solver)  # type: ignore[arg-type]
-        if not np.array_equal(getattr(solver, p.name), p.default)
+        if repr(getattr(solver, p.name)) != repr(p.default)
     ]
     return f"{type(solver).__name__}({', '.join(changed)})"
-
-

@@ -112,7 +112,8 @@ class DualAscent(Solver):
         if problem.free_bias:
             run[KAPPA] = 0.1 * float(np.median(norms[problem.which]))
             run[BIAS] = 0.0 if warm is None else warm.b
-        _begin(problem.rows, problem.loss, problem.which, numbers, w, run)
+        if warm is not None and warm.beta is not None:
+            _begin(problem.rows, problem.loss, problem.which, numbers, w, run)
         return DualAscentState(
             w=w,
             numbers=numbers,
@@ -125,9 +126,7 @@ class DualAscent(Solver):
             newton_steps=0,
         )
 
-    def advance(
-        self, problem: Problem, state: DualAscentState, visits: int, goal: float
-    ) -> Report:
+    def advance(self, problem: Problem, state: DualAscentState, visits: int, goal: float) -> Report:
         if state.idle_looks >= PATIENCE:
             return Report(0, look=True, status=STALLED, note="no progress in the last looks")
         done, event = _passes(
@@ -184,9 +183,7 @@ class DualAscent(Solver):
         state.numbers[:, BETA], bias = found
         state.w[:] = 0.0
         state.run[[SUM, DUAL]] = 0.0
-        _begin(
-            problem.rows, problem.loss, problem.which, state.numbers, state.w, state.run
-        )
+        _begin(problem.rows, problem.loss, problem.which, state.numbers, state.w, state.run)
         if problem.free_bias:
             state.run[BIAS] = bias
         state.newton_steps += 1
@@ -213,9 +210,7 @@ class DualAscent(Solver):
             run[BIAS] = view.b
             run[SUM] = float(view.beta.sum())
         run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
-        _reactivate(
-            problem.loss, problem.which, state.numbers, view.z, run[BIAS], state.order, run
-        )
+        _reactivate(problem.loss, problem.which, state.numbers, view.z, run[BIAS], state.order, run)
 
 
 @inlined

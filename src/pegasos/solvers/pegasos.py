@@ -31,7 +31,7 @@ from pegasos.compiled import below, fetch, generator, inlined, kernel, shuffle
 from pegasos.losses import best_bias, clip, dual_value, radius, slopes, subgradient, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start, squared_norm
-from pegasos.solvers.contract import DIVERGED, FINISHED, RUNNING, Report, Solver, Solves, State
+from pegasos.solvers.contract import DIVERGED, FINISHED, Report, Solver, Solves, State
 from pegasos.solvers.guarantees import Guarantee, guarantee, measured_bound, steps_for
 
 ORDERS = ("iid", "cycle", "shuffle-once", "shuffle")
@@ -138,7 +138,9 @@ class Pegasos(Solver):
         ):
             if has not in can:
                 raise ValueError(f"{name} must be one of {', '.join(can)}, not {has!r}")
-        if self.batch != "all" and not (isinstance(self.batch, int | np.integer) and self.batch > 0):
+        if self.batch != "all" and not (
+            isinstance(self.batch, int | np.integer) and self.batch > 0
+        ):
             raise ValueError(f"batch must be a positive integer or 'all', not {self.batch!r}")
         if self.steps is not None and not 0 < self.steps < 2**32:
             raise ValueError(f"steps must lie between 1 and 2**32 - 1, not {self.steps!r}")
@@ -170,7 +172,9 @@ class Pegasos(Solver):
         if self.w1 is not None:
             w1 = np.asarray(self.w1, dtype=np.float64)
             if w1.shape != (problem.d,) or not np.isfinite(w1).all():
-                raise ValueError(f"w1 must hold {problem.d} finite numbers; its shape is {w1.shape}")
+                raise ValueError(
+                    f"w1 must hold {problem.d} finite numbers; its shape is {w1.shape}"
+                )
             ball = self._rule(problem).ball
             if float(w1 @ w1) > ball * (1 + 1e-12):
                 raise ValueError(
@@ -417,7 +421,7 @@ def _single_steps(rows, loss, y, weights, order, rng, work, run, rule, visits):
     """Steps of one row each, until the visits are spent, a pass ends, or the last step is done."""
     done = 0
     size = order.size
-    position = np.int64(run[POSITION])
+    position = int(run[POSITION])
     while done < visits and run[STEP] < run[STOP]:
         if position == 0:
             _begin_pass(order, rng, work, run, rule)

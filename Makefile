@@ -1,0 +1,44 @@
+# make demo   train a certified model and show it beside scikit-learn's
+# make test   all tests           make lint   style, types, who may import whom
+# make bench  the peers, side by side in one run
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: demo test lint bench mutants first-fit memory clean
+
+$(VENV)/.done: pyproject.toml
+	$(PYTHON) -c "import sys; sys.exit('pegasos needs Python 3.11 or newer; call make PYTHON=python3.11') if sys.version_info < (3, 11) else None"
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e ".[plot,test,lint,bench]"
+	touch $@
+
+demo: $(VENV)/.done
+	$(RUN) benchmarks/demo.py
+
+test: $(VENV)/.done
+	$(RUN) -m pytest -n 2
+
+lint: $(VENV)/.done
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+mutants: $(VENV)/.done
+	$(RUN) tests/mutants.py
+
+bench: $(VENV)/.done
+	$(RUN) benchmarks/linear.py
+
+first-fit: $(VENV)/.done
+	$(RUN) benchmarks/first_fit.py
+
+memory: $(VENV)/.done
+	$(RUN) benchmarks/memory.py
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
