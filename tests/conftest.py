@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parent.parent / "src"
+import pegasos
+
+SOURCES = Path(pegasos.__file__).parent.parent
 
 
 @pytest.fixture

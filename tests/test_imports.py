@@ -1,9 +1,9 @@
 """``import pegasos`` costs nothing, and every public name is there when it is asked for."""
 
 import tomllib
+from pathlib import Path
 
 import pytest
-from conftest import SOURCES
 
 import pegasos
 
@@ -71,5 +71,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_the_version_is_that_of_the_project():
-    project = tomllib.loads((SOURCES.parent / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())[
+        "project"
+    ]
     assert pegasos.__version__ == project["version"]

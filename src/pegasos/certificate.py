@@ -21,6 +21,10 @@ from pegasos.rows import add, dot, prefetch_ahead
 
 ROUNDING = 64 * np.finfo(np.float64).eps
 FINEST_TOLERANCE = 1e-12
+BALANCED = 1e-12  # |Σ β| ≤ this × Σ |β| counts as zero
+
+RECOMPUTED = "dual variables, recomputed from the data"
+TRIVIAL = "no dual variables: the objective is not negative"
 
 
 @dataclass(frozen=True)
@@ -113,12 +117,12 @@ def certify(problem: Problem, answer: Answer) -> View:
         b = best_bias(loss, z, y, cost)
         if beta is not None:
             _balance(problem, beta, z, w_beta)
-    primal = 0.5 * float(answer.w @ answer.w) + total_loss(loss, z, b, y, cost)
-    if beta is None:
-        dual, how = 0.0, "no dual variables: the objective is not negative"
-    else:
-        dual = _total_dual(loss, beta, y, cost) - 0.5 * float(w_beta @ w_beta)
-        how = "dual variables, recomputed from the data"
+    with np.errstate(over="ignore", invalid="ignore"):  # of an answer that has diverged
+        primal = 0.5 * float(answer.w @ answer.w) + total_loss(loss, z, b, y, cost)
+        dual, how = 0.0, TRIVIAL
+        if beta is not None:
+            dual = _total_dual(loss, beta, y, cost) - 0.5 * float(w_beta @ w_beta)
+            how = RECOMPUTED
     return View(certificate(problem, primal, dual, how), answer.w, b, beta, z, w_beta)
 
 
@@ -152,19 +156,27 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
     else:
         taken = size * min(abs(excess) / size.sum(), 1.0)
     changed = np.flatnonzero(taken)
-    rows_changed = heavy[changed]
-    before = beta[rows_changed]
+    before = beta[heavy[changed]]
     after = before - side * taken[changed]
     after[taken[changed] == size[changed]] = 0.0
-    beta[rows_changed] = after
+    weight = float(np.abs(beta).sum())
+    beta[heavy[changed]] = after
     # What rounding leaves over goes to the largest coefficient of that side.
     rest = float(beta.sum())
-    if rest != 0.0 and changed.size:
+    if changed.size:
         top = int(np.argmax(np.abs(after)))
-        if abs(after[top]) > abs(rest) and rest * after[top] > 0:
+        if rest * after[top] > 0 and abs(after[top]) > abs(rest):
             after[top] -= rest
-            beta[rows_changed[top]] = after[top]
-    _add_all(problem.rows, rows_changed, after - before, w_beta)
+            beta[heavy[changed[top]]] = after[top]
+    left_over = float(np.abs(beta).sum())
+    if abs(float(beta.sum())) > BALANCED * left_over:
+        beta[:] = 0.0  # nothing but rounding was left
+    if left_over > 0.1 * weight:
+        _add_all(problem.rows, heavy[changed], after - before, w_beta)
+    else:  # the difference of large sums would not be exact
+        w_beta[:] = 0.0
+        kept = np.flatnonzero(beta).astype(np.uint32)
+        _add_all(problem.rows, kept, beta[kept], w_beta)
 
 
 @kernel

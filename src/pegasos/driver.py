@@ -13,7 +13,6 @@ import signal
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -22,7 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.certificate import FINEST_TOLERANCE, Answer, Certificate, View, certificate, certify
+from pegasos.certificate import (
+    FINEST_TOLERANCE,
+    RECOMPUTED,
+    TRIVIAL,
+    Answer,
+    Certificate,
+    View,
+    certificate,
+    certify,
+)
 from pegasos.compiled import limit_blas
 from pegasos.problem import Problem
 from pegasos.solvers import as_solver
@@ -406,7 +414,7 @@ class _Run:
         view = self._look(state)
         if scheduled:
             self.looked_at = self.visits
-        if self._proof(view).relative_gap <= goal:
+        if self._proof(view.certificate.primal).relative_gap <= goal:
             stop = CONVERGED
         elif scheduled and report.status == RUNNING:
             self.solver.looked(self.problem, state, view)
@@ -427,29 +435,31 @@ class _Run:
         """Certify the present answer, and keep the best of both sides."""
         answer = self.solver.answer(self.problem, state)
         view = certify(self.problem, Answer(answer.w.copy(), answer.b, answer.beta))
-        if view.certificate.dual > self.best_dual or self.best_beta is None:
+        if view.beta is not None and view.certificate.dual > self.best_dual:
             self.best_dual, self.best_beta = view.certificate.dual, view.beta
         if view.certificate.primal < self.best_primal:
             self.best_primal, self.best = view.certificate.primal, (view.w, view.b)
         self.view = view
-        proof = self._proof(view)
+        proof = self._proof(view.certificate.primal)
         self.trace.add(self.passes, self.solver_seconds, proof)
         self._emit("look", proof)
         return view
 
-    def _proof(self, view: View) -> Certificate:
-        """The present primal value against the best lower bound so far."""
-        return certificate(
-            self.problem, view.certificate.primal, self.best_dual, view.certificate.how
-        )
+    def _proof(self, primal: float) -> Certificate:
+        """A primal value against the best lower bound so far."""
+        if self.best_beta is None:
+            return certificate(self.problem, primal, 0.0, TRIVIAL)
+        return certificate(self.problem, primal, self.best_dual, RECOMPUTED)
 
     def _finish(self, status: str, state: Any) -> Solution:
         problem = self.problem
-        w, b = self.view.w, self.view.b
-        proof = self._proof(self.view)
-        if status not in (CONVERGED, FINISHED) and self.best is not None:
-            w, b = self.best
-            proof = certificate(problem, self.best_primal, self.best_dual, proof.how)
+        w, b, primal = self.view.w, self.view.b, self.view.certificate.primal
+        if status not in (CONVERGED, FINISHED):
+            if self.best is None:  # diverged before the first look
+                zero = certify(problem, Answer(np.zeros(problem.d), 0.0, None))
+                self.best, self.best_primal = (zero.w, zero.b), zero.certificate.primal
+            (w, b), primal = self.best, self.best_primal
+        proof = self._proof(primal)
         tol = None if self.tol is None else max(self.tol, FINEST_TOLERANCE)
         converged = tol is not None and proof.relative_gap <= tol
         if converged and status != INTERRUPTED:
@@ -482,7 +492,7 @@ class _Run:
         """Whether the run that is resumed had ended by itself."""
         if self.stopped not in (CONVERGED, FINISHED):
             return ""
-        if self._proof(self._look(state)).relative_gap <= goal:
+        if self._proof(self._look(state).certificate.primal).relative_gap <= goal:
             return CONVERGED
         return FINISHED if self.stopped == FINISHED else ""
 
@@ -571,12 +581,6 @@ def _limit(name: str, limit: Any) -> float:
     if not (isinstance(limit, int | float | np.number) and float(limit) >= 0):
         raise ValueError(f"{name} must be zero or positive, not {limit!r}")
     return float(limit)
-
-
-def warn_if_short(solution: Solution) -> None:
-    """Our own warning, for a run that ended before its tolerance."""
-    if not solution.converged and solution.tol is not None:
-        warnings.warn(solution.summary(), ConvergenceWarning, stacklevel=3)
 
 
 def best_of(

@@ -1,4 +1,4 @@
-"""The losses: value, slope, conjugate and dual step of each, chosen by type; all else is built on them.
+"""The losses: value, slope, conjugate and dual step of each; all else is built on them.
 
     J(w, b) = ½‖w‖² + Σ c_i ℓ(y_i, z_i),   z_i = ⟨w, x_i⟩ + b,   c_i = C s_i
     D(β)    = Σ d(β_i) − ½‖Σ β_i x_i‖²,    d(β) = −c ℓ*(−β/c)
@@ -313,21 +313,22 @@ def _dual_step_logistic(loss, z, y, c, q, beta):
     low = -y * z - q * (c - alpha)
     high = -y * z + q * alpha
     t = min(max(-y * z, low), high)
-    for _ in range(100):
+    last = high - low
+    for _ in range(200):
         p = _sigmoid(t)
         residual = q * (c * p - alpha) + y * z + t
         if residual > 0.0:
             high = t
         else:
             low = t
-        step = residual / (q * c * p * (1.0 - p) + 1.0)
-        following = t - step
-        if not (low <= following <= high):
+        # Newton's step, or half the bracket where Newton leaves it or does not halve its steps.
+        following = t - residual / (q * c * p * (1.0 - p) + 1.0)
+        if not (low < following < high) or abs(following - t) > 0.5 * last:
             following = 0.5 * (low + high)
-        if abs(following - t) <= 1e-15 * (1.0 + abs(t)):
-            t = following
-            break
+        last = abs(following - t)
         t = following
+        if last <= 1e-15 * (1.0 + abs(t)):
+            break
     return y * min(c * _sigmoid(t), c)
 
 

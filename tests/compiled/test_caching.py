@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from conftest import SOURCES
 
-
 DATA = """
 import json, logging
 import numpy as np, scipy.sparse

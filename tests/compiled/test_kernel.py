@@ -116,6 +116,25 @@ def test_fast_math_keeps_nan_and_infinity_honest(a_kernel):
 
 
 @compiled_only
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_a_sum_that_is_not_finite_is_seen(a_kernel, wrong):
+    @a_kernel
+    def judge(x, sums):
+        for i in range(x.shape[0]):
+            sums[i] = 0.0
+            for j in range(x.shape[1]):
+                sums[i] += x[i, j]
+            if not np.isfinite(sums[i]):
+                return i
+        return -1
+
+    table = np.ones((4, 3))
+    assert judge(table, np.empty(4)) == -1
+    table[2, 1] = wrong
+    assert judge(table, np.empty(4)) == 2
+
+
+@compiled_only
 def test_division_by_zero_is_infinite_as_in_numpy(a_kernel):
     @a_kernel
     def quotient(x, y):

@@ -437,7 +437,7 @@ def test_bad_input_gets_a_sentence(two, options, spoil, sentence):
 def test_prediction_refuses_what_is_not_finite(two, value):
     X, y = two
     model = LinearSVC().fit(X, y)
-    with pytest.raises(ValueError, match="NaN|inf"):
+    with pytest.raises(ValueError, match=r"NaN|inf"):
         model.predict(with_value(X, value))
 
 
@@ -516,7 +516,8 @@ def test_metadata_routing_brings_the_weights(two):
     s = np.where(y == 1, 5.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
         model = LinearSVC().set_fit_request(sample_weight=True)
-        pipeline = make_pipeline(StandardScaler(), model).fit(X, y, sample_weight=s)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, model).fit(X, y, sample_weight=s)
     scaled = StandardScaler().fit_transform(X)
     weighted = LinearSVC().fit(scaled, y, sample_weight=s)
     assert np.array_equal(pipeline[-1].coef_, weighted.coef_)
@@ -575,9 +576,12 @@ def test_the_line_on_a_terminal_is_live(monkeypatch, capsys):
     line(Event("look", 0, 11.0, 0.1, pegasos.Certificate(1.0, 1.0, 0.0, 0.0, "")))
     line(Event("note", 0, 11.0, 0.1, text="a note"))
     line.close()
-    first, second, rest = capsys.readouterr().err.split("\r")[1:][:1] + ["", ""]
-    assert "passes 10.0" in first
-    assert (second, rest) == ("", "")
+    _, first, second = capsys.readouterr().err.split("\r")
+    second, note, end = second.split("\n")
+    assert first.startswith("passes 10.0  primal 123456")
+    assert second.startswith("passes 11.0  primal 1 ")
+    assert len(second) == len(first)  # nothing of the longer line is left
+    assert (note, end) == ("a note", "")
 
 
 # scikit-learn's callbacks
@@ -602,6 +606,11 @@ class Recorder:
 
     def on_fit_task_end(self, estimator, context):
         self.told.append(("end", context.task_name, context.task_id))
+
+
+def test_no_callbacks_no_import(run_python):
+    code = "import json, sys; import pegasos.estimators; print(json.dumps([*sys.modules]))"
+    assert "sklearn.callback" not in run_python(code)
 
 
 def test_callbacks_see_each_look_of_one_problem(two):
@@ -677,6 +686,17 @@ def test_a_stream_goes_on_after_a_pickle(three):
     assert kept.t_ == twin.t_ == 150 + 74  # the row of weight zero does not exist
 
 
+def test_a_stream_of_one_against_one(three):
+    X, y = three
+    model = LinearSVC(multi_class="ovo", lam=0.01)
+    for _ in range(20):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    model.partial_fit(X[y == 0], y[y == 0])
+    assert model.coef_.shape == (3, 4)
+    assert model.t_ == 20 * 100 + 50
+    assert model.score(X, y) > 0.9
+
+
 def test_the_stream_keeps_the_lam_of_its_first_call(two):
     X, y = two
     model = LinearSVC(C=2.0).partial_fit(X, y, classes=[0, 1])
@@ -709,7 +729,7 @@ def test_fit_and_partial_fit_do_not_mix_their_attributes(two):
         ({"solver": "dual-ascent"}, [0, 1], "Pegasos alone"),
         ({"class_weight": "balanced"}, [0, 1], "needs all rows"),
         ({"store_dual": True}, [0, 1], "no dual variables"),
-        ({"multi_class": "ovo"}, [0, 1, 2], "one against the rest"),
+        ({"multi_class": "all"}, [0, 1], "'ovr' or 'ovo'"),
         ({"C": 1.0, "lam": 1.0}, [0, 1], "not both"),
         ({}, None, "classes must be passed"),
         ({}, [1], "at least 2 classes"),

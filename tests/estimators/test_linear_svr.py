@@ -130,7 +130,7 @@ def test_partial_fit(data):
 BAD = {
     "NaN": ({}, lambda X, y: (X * np.nan, y), "NaN: row 0, column 0"),
     "NaN target": ({}, lambda X, y: (X, y * np.nan), "NaN"),
-    "strings": ({}, lambda X, y: (X, np.full(len(y), "a")), "could not convert|float"),
+    "strings": ({}, lambda X, y: (X, np.full(len(y), "a")), "must hold numbers"),
     "epsilon": ({"epsilon": -1.0}, lambda X, y: (X, y), "epsilon must be"),
     "epsilon twice": (
         {"epsilon": 0.2, "loss": SquaredEpsilonInsensitive(0.1)},

@@ -17,6 +17,7 @@ CSR_CASES = [
 ]
 DENSE_CASES = [np.float64, np.float32, np.bool_, np.int8, np.uint32]
 CASES = [("csr", *case) for case in CSR_CASES] + [("dense", None, dtype) for dtype in DENSE_CASES]
+FEW = [0, 1, 6, 9]
 IDS = ["-".join(getattr(part, "__name__", str(part)) for part in case if part) for case in CASES]
 every_case = pytest.mark.parametrize(("storage", "index", "dtype"), CASES, ids=IDS)
 
@@ -82,9 +83,7 @@ def test_dot_add_and_squared_norm(storage, index, dtype, constant):
 
 
 @pytest.mark.parametrize(
-    ("storage", "index", "dtype"),
-    [CASES[k] for k in (0, 1, 6, 9)],
-    ids=[IDS[k] for k in (0, 1, 6, 9)],
+    ("storage", "index", "dtype"), [CASES[k] for k in FEW], ids=[IDS[k] for k in FEW]
 )
 @pytest.mark.parametrize("models", [1, 3])
 def test_scores_of_several_models(storage, index, dtype, models):

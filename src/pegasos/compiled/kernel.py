@@ -86,7 +86,7 @@ def _no_cache(why: str) -> None:
 
 
 def kernel(function: Callable) -> Any:
-    """Compile ``function`` at its first call: without the GIL, cached, fast-math with honest NaN."""
+    """Compile at the first call: without the GIL, cached, fast-math with honest NaN."""
     compiled = numba.njit(**OPTIONS)(function)
     if compiled is not function:
         source_stamp()
@@ -106,7 +106,7 @@ def inlined(function: Callable) -> Any:
 def verb(declaration: Callable) -> Any:
     """A function with one implementation for each type of its first argument.
 
-    ``@verb def dot(rows, i, w)`` declares it; ``@dot.of(CSR)`` implements it for a NamedTuple class.
+    ``@verb def dot(rows, i, w)`` declares it, ``@dot.of(CSR)`` implements it for a NamedTuple.
     Compiled callers choose when they are typed, plain Python callers when they call.
     """
     table: dict[type, Callable] = {}

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pegasos.certificate import Answer
 from pegasos.driver import INTERRUPTED, Event, Solution, solve_many
-from pegasos.estimators.callbacks import CallbackSupportMixin, tasks_of
+from pegasos.estimators.callbacks import CallbackSupport, tasks_of
 from pegasos.estimators.convergence import summary, warn_if_short, worst
 from pegasos.estimators.display import certificate_html
 from pegasos.estimators.progress import ProgressLine
@@ -26,7 +26,7 @@ from pegasos.rows import Intake, scores, take_in
 AS_IT_LIES = {"accept_sparse": "csr", "accept_large_sparse": True, "ensure_all_finite": False}
 
 
-class LinearModel(CallbackSupportMixin, BaseEstimator):
+class LinearModel(CallbackSupport, BaseEstimator):
     """The shared part of the linear estimators."""
 
     # What the subclasses' __init__ sets; their docstrings say what each means.

@@ -6,21 +6,55 @@ problems: each of them is a task.
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from pegasos.driver import Event
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9 has no callbacks
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
+class CallbackSupport:
+    """scikit-learn's ``CallbackSupportMixin``, imported only once there are callbacks."""
 
-    def with_callbacks(method):
-        """Nothing to wind up."""
-        return method
+    if importlib.util.find_spec("sklearn.callback") is not None:
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Set callbacks for the estimator.
+
+            Parameters
+            ----------
+            *callbacks : callback instances
+                Such as ``sklearn.callback.ProgressBar()``.
+
+            Returns
+            -------
+            self : estimator instance
+                The estimator.
+            """
+            from sklearn.callback import CallbackSupportMixin
+
+            return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+
+def has_callbacks(estimator: Any) -> bool:
+    """Whether someone listens: callbacks of its own, or those of a pipeline or search around it."""
+    return hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx")
+
+
+def with_callbacks(fit: Callable) -> Callable:
+    """Let scikit-learn wind the callbacks up after ``fit``, however it ends."""
+
+    @functools.wraps(fit)
+    def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        if not has_callbacks(estimator):
+            return fit(estimator, *args, **kwargs)
+        from sklearn.callback import with_callbacks
+
+        return with_callbacks(fit)(estimator, *args, **kwargs)
+
+    return managed
 
 
 class FitTasks:
@@ -30,8 +64,12 @@ class FitTasks:
         self.estimator = estimator
         self.data = data
         self.single = n_problems == 1
-        self.context = estimator._init_callback_context(
-            max_subtasks=None if self.single else n_problems, sequential_subtasks=self.single
+        from sklearn.callback import CallbackSupportMixin
+
+        self.context = CallbackSupportMixin._init_callback_context(
+            estimator,
+            max_subtasks=None if self.single else n_problems,
+            sequential_subtasks=self.single,
         )
         self.at_work: dict[int, tuple[int, Any]] = {}  # thread: its problem and that one's task
         self.lock = threading.Lock()
@@ -78,8 +116,8 @@ class FitTasks:
 
 
 def tasks_of(estimator: Any, n_problems: int, X: Any, y: Any, sample_weight: Any):
-    """The tasks of a fit, or None where the installed scikit-learn has no callbacks."""
-    if not hasattr(estimator, "_init_callback_context"):
+    """The tasks of a fit, or None where no callback listens."""
+    if not has_callbacks(estimator):
         return None
     metadata = None if sample_weight is None else {"sample_weight": sample_weight}
     return FitTasks(estimator, n_problems, {"X": X, "y": y, "metadata": metadata})

@@ -18,6 +18,8 @@ from pegasos.estimators.multiclass import (
     SCHEMES,
     BinaryProblems,
     classes_of,
+    contestants,
+    contests,
     with_class_weights,
 )
 from pegasos.estimators.stream import StreamingModel
@@ -135,7 +137,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         Only after ``partial_fit``: the lam of the stream.
 
     t_ : int
-        Only after ``partial_fit``: the steps so far.
+        Only after ``partial_fit``: the steps so far, the most of all binary problems.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -239,9 +241,8 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         """Learn from more rows by Pegasos, each visited once; the step counter goes on.
 
         ``lam`` is used, or 1 / (C * sum of the weights of the first call), kept as ``lam_``. The
-        intercept is learned by its sub-gradient. More than two classes are learned one against
-        the rest. ``tol``, ``max_passes`` and ``max_seconds`` concern ``fit`` alone, after which a
-        new stream begins at zero.
+        intercept is learned by its sub-gradient. ``tol``, ``max_passes`` and ``max_seconds``
+        concern ``fit`` alone, after which a new stream begins at zero.
         After ``fit`` a new stream begins, from zero.
 
         Parameters
@@ -261,15 +262,17 @@ class LinearSVC(ClassifierMixin, StreamingModel):
             The estimator.
         """
         _check_partial_fit_first_call(self, classes)
-        n_models = self._stream_size()
+        scheme = self._scheme()
+        self._check_stream()
         X, y = self._take(X, y, reset=not hasattr(self, "_streams"), numeric=False)
         check_classification_targets(y)
         codes = self._known_codes(y)
         weights = taken_weights(sample_weight, X)
         total = with_class_weights(weights, self.class_weight, self.classes_, codes)
-        positive = [1] if n_models == 1 else range(n_models)
-        targets = [np.where(codes == k, 1.0, -1.0) for k in positive]
-        self._learn(take_in(X), targets, total)
+        tasks = [
+            contestants(contest, codes, total) for contest in contests(self.classes_.size, scheme)
+        ]
+        self._learn(take_in(X), total, tasks)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -319,19 +322,15 @@ class LinearSVC(ClassifierMixin, StreamingModel):
             raise ValueError(f"multi_class must be 'ovr' or 'ovo', not {self.multi_class!r}")
         return self.multi_class
 
-    def _stream_size(self) -> int:
-        """How many models a stream trains."""
-        n = self.classes_.size
-        if n < 2:
-            raise ValueError(f"a classifier needs at least 2 classes, not {n}")
+    def _check_stream(self) -> None:
+        """Refuse what a stream cannot do."""
+        if self.classes_.size < 2:
+            raise ValueError(f"a classifier needs at least 2 classes, not {self.classes_.size}")
         if isinstance(self.class_weight, str):
             raise ValueError(
                 f"class_weight={self.class_weight!r} needs all rows at once; give partial_fit a "
                 "dict of weights"
             )
-        if n > 2 and self._scheme() == "ovo":
-            raise ValueError("partial_fit learns one against the rest: set multi_class='ovr'")
-        return 1 if n == 2 else n
 
     def _known_codes(self, y: np.ndarray) -> np.ndarray:
         """The number of each row's class, all of them announced in the first call."""

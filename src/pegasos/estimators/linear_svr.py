@@ -225,7 +225,7 @@ default="epsilon_insensitive"
         """
         X, y = self._take(X, y, reset=not hasattr(self, "_streams"), numeric=True)
         weights = taken_weights(sample_weight, X)
-        self._learn(take_in(X), [np.asarray(y, dtype=np.float64)], weights)
+        self._learn(take_in(X), weights, [(np.asarray(y, dtype=np.float64), weights)])
         return self
 
     def predict(self, X: Any) -> np.ndarray:

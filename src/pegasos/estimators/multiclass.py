@@ -56,13 +56,20 @@ class BinaryProblems(Sequence[Problem]):
         return len(self.contests)
 
     def __getitem__(self, k: int) -> Problem:  # type: ignore[override]
-        other, positive = self.contests[k]
-        weights = self.weights
-        if other is not None:
-            weights = np.ones(self.codes.size) if weights is None else weights
-            weights = weights * np.isin(self.codes, (other, positive))
-        y = np.where(self.codes == positive, 1.0, -1.0)
+        y, weights = contestants(self.contests[k], self.codes, self.weights)
         return Problem(self.intake, y, weights=weights, **self.options)
+
+
+def contestants(
+    contest: tuple[int | None, int], codes: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The labels -1 and +1 of all rows, and their weights, in one contest."""
+    other, positive = contest
+    y = np.where(codes == positive, 1.0, -1.0)
+    if other is None:
+        return y, weights
+    takes_part = np.isin(codes, (other, positive))
+    return y, takes_part * (np.ones(codes.size) if weights is None else weights)
 
 
 def contests(n_classes: int, scheme: str) -> list[tuple[int | None, int]]:

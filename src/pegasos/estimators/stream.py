@@ -23,21 +23,29 @@ class StreamingModel(LinearModel):
 
     _streams: list[Stream]  # one for each model, from the first call of ``partial_fit``
 
-    def _learn(self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None) -> None:
-        """Visit each row once for each model, and keep what has been learned."""
+    def _learn(
+        self,
+        intake: Intake,
+        weights: np.ndarray | None,
+        tasks: list[tuple[np.ndarray, np.ndarray | None]],
+    ) -> None:
+        """Visit each row once for each model, and keep what has been learned.
+
+        ``weights`` are those of the rows; ``tasks`` are the targets and weights for each model.
+        """
         if not hasattr(self, "_streams"):
-            self._open_streams(intake, targets, weights)
-        jobs = min(joblib.effective_n_jobs(self.n_jobs), len(targets))
-        if jobs == 1:
-            for stream, y in zip(self._streams, targets):
-                stream.learn(intake, y, weights)
-        else:
-            with ThreadPoolExecutor(jobs) as pool:
-                list(pool.map(lambda s, y: s.learn(intake, y, weights), self._streams, targets))
+            self._open_streams(intake, weights, tasks[0][0], len(tasks))
+        jobs = min(joblib.effective_n_jobs(self.n_jobs), len(tasks))
+        with ThreadPoolExecutor(jobs) as pool:
+            for done in [
+                pool.submit(stream.learn, intake, *task)
+                for stream, task in zip(self._streams, tasks)
+            ]:
+                done.result()
         self._keep_streams()
 
     def _open_streams(
-        self, intake: Intake, targets: list[np.ndarray], weights: np.ndarray | None
+        self, intake: Intake, weights: np.ndarray | None, y: np.ndarray, n_models: int
     ) -> None:
         if self.store_dual:
             raise ValueError("a stream keeps no dual variables: set store_dual=False")
@@ -47,7 +55,7 @@ class StreamingModel(LinearModel):
                 f"partial_fit learns by Pegasos alone, not by {self.solver!r}: set solver to "
                 '"auto", "pegasos" or a Pegasos object'
             )
-        first = Problem(intake, targets[0], weights=weights, **self._options())
+        first = Problem(intake, y, weights=weights, **self._options())
         solver.check(first)
         self._forget()
         self.lam_ = first.lam
@@ -61,7 +69,7 @@ class StreamingModel(LinearModel):
                 first.constant,
                 seed,
             )
-            for seed in self._seed().spawn(len(targets))
+            for seed in self._seed().spawn(n_models)
         ]
 
     def _keep_streams(self) -> None:
@@ -70,7 +78,7 @@ class StreamingModel(LinearModel):
         self.certificates_ = [of_stream(stream.lower_bound) for stream in streams]
         self.certificate_ = self.certificates_[0]
         self.converged_ = False
-        self.t_ = int(streams[0].t)
+        self.t_ = max(stream.t for stream in streams)
         self.summary_ = f"learned from a stream in {self.t_} steps"
         if self.verbose:
             print(f"steps {self.t_}  dual {self.certificate_.dual:.8g}", file=sys.stderr)

@@ -1,0 +1,887 @@
+"""The one driver: when it stops, what it reports, and that a run has the same bits however cut."""
+
+import math
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import naive
+import numpy as np
+import pytest
+from scipy import sparse
+
+import pegasos.driver as driver
+from pegasos import Auto, DualAscent, Pegasos, Problem, best_of, solve, solve_many
+from pegasos.certificate import Answer, certify
+from pegasos.solvers.contract import (
+    DIVERGED,
+    FINISHED,
+    RUNNING,
+    STALLED,
+    Report,
+    Solver,
+    Solves,
+    State,
+    describe,
+    pack,
+)
+
+PASSES_SLACK = 1e-9
+
+
+def name_of(part):
+    """A short name for a parameter of a test."""
+    return describe(part) if isinstance(part, Solver) else str(part)
+
+
+def noisy(m=200, d=10, bias="none", C=1.0, seed=0, storage="dense", **options):
+    """Overlapping classes. Below 1e5 entries exact solvers go on to the last digits."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(m) + 0.3 > 0, 1.0, -1.0)
+    if storage == "csr":
+        X = sparse.csr_array(np.where(np.abs(X) > 0.6, X, 0.0))
+    return Problem(X, y, C=C, bias=bias, **options)
+
+
+def large(bias="none", **options):
+    """Large enough for exact solvers to stop at the tolerance."""
+    return noisy(2500, 41, bias, C=0.1, **options)
+
+
+def table_of(problem):
+    rows = problem.intake.rows
+    if hasattr(rows, "pointers"):
+        shape = (problem.intake.n_rows, problem.intake.n_features)
+        return sparse.csr_array((rows.values, rows.indices, rows.pointers), shape=shape).toarray()
+    return np.asarray(rows.values, dtype=float)
+
+
+def check(problem, solution):
+    """The certificate of a solution, from nothing but its w, b and alpha and the data."""
+    assert problem.bias in ("none", "free")
+    naive.check_certificate(
+        table_of(problem),
+        problem.y,
+        problem.cost,
+        solution.w,
+        solution.b,
+        solution.alpha * problem.signs,
+        solution.certificate,
+        problem.loss.name,
+        bias=problem.bias,
+    )
+
+
+def same_state(one, other):
+    one, other = pack(one), pack(other)
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def same_run(one, other):
+    """Equal to the bit, but for the seconds."""
+    np.testing.assert_array_equal(one.w, other.w)
+    np.testing.assert_array_equal(one.alpha, other.alpha)
+    assert one.b == other.b
+    assert one.status == other.status
+    assert one.n_passes == other.n_passes
+    assert one.certificate == other.certificate
+    for name in ("passes", "primal", "dual", "relative_gap", "notes"):
+        assert getattr(one.trace, name) == getattr(other.trace, name), name
+    same_state(one.state, other.state)
+
+
+# ------------------------------------------------------------------------------------ when it stops
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("max_passes", [0, 1, 4.5, 400])
+@pytest.mark.parametrize("solver", ["auto", DualAscent(), Pegasos(), Pegasos(batch=7)], ids=name_of)
+def test_converged_exactly_when_the_gap_is_at_most_the_tolerance(solver, max_passes, bias):
+    problem = noisy(bias=bias)
+    solution = solve(problem, solver, tol=0.02, max_passes=max_passes)
+    assert solution.converged == (solution.certificate.relative_gap <= 0.02)
+    assert (solution.status == "converged") == solution.converged
+    if not solution.converged:
+        assert solution.status == "max_passes"
+    check(problem, solution)
+    batch = getattr(solver, "batch", 1)
+    assert solution.n_passes < max(max_passes, 1 / problem.m) + batch / problem.m + PASSES_SLACK
+
+
+def test_a_large_problem_stops_at_the_tolerance_and_a_small_one_at_the_last_digits():
+    small, big = (solve(problem, tol=0.05) for problem in (noisy(), large()))
+    assert small.certificate.relative_gap <= 1e-12
+    assert 1e-9 < big.certificate.relative_gap <= 0.05
+    assert small.converged
+    assert big.converged
+
+
+def test_max_passes_is_met_to_the_visit():
+    for passes in (1, 2.5, 7):
+        solution = solve(noisy(), Pegasos(), tol=1e-12, max_passes=passes)
+        assert solution.status == "max_passes"
+        assert solution.n_passes == passes
+        assert solution.trace.passes[-1] == passes
+
+
+def test_max_seconds_ends_a_run_that_cannot_converge():
+    solve(noisy(), Pegasos(), tol=None, max_passes=1)  # compile
+    begun = time.perf_counter()
+    solution = solve(noisy(), Pegasos(), tol=1e-12, max_passes=math.inf, max_seconds=0.3)
+    assert time.perf_counter() - begun < 2.3
+    assert solution.status == "max_seconds"
+    assert solution.seconds >= 0.3
+    assert not solution.converged
+
+
+def test_max_seconds_is_for_all_problems_together():
+    problems = [noisy(seed=k) for k in range(4)]
+    begun = time.perf_counter()
+    found = solve_many(
+        problems, Pegasos(), tol=1e-12, max_passes=math.inf, max_seconds=0.4, n_jobs=1
+    )
+    assert time.perf_counter() - begun < 2.4
+    assert [solution.status for solution in found] == ["max_seconds"] * 4
+    for problem, solution in zip(problems, found):
+        check(problem, solution)
+
+
+def test_no_tolerance_means_no_stop_on_the_gap():
+    solution = solve(large(), DualAscent(), tol=None, max_passes=30)
+    assert solution.status == "max_passes"
+    assert not solution.converged
+    assert solution.tol is None
+    assert solution.n_passes == pytest.approx(30)
+
+
+def test_a_tolerance_that_float64_cannot_prove_is_raised_and_said():
+    solution = solve(noisy(), tol=1e-15)
+    assert solution.tol == 1e-12
+    assert any("1e-15" in note and "1e-12" in note for note in solution.trace.notes)
+    assert not any("1e-12" in note for note in solve(noisy(), tol=1e-11).trace.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"tol": -1e-3}, "tol must be a number that is zero or positive, or None"),
+        ({"tol": math.nan}, "tol must be"),
+        ({"tol": math.inf}, "tol must be"),
+        ({"tol": "small"}, "tol must be .*'small'"),
+        ({"max_passes": -1}, "max_passes must be zero or positive"),
+        ({"max_passes": math.nan}, "max_passes must be"),
+        ({"max_passes": None}, "max_passes must be"),
+        ({"max_seconds": -0.1}, "max_seconds must be zero or positive"),
+        ({"max_seconds": math.nan}, "max_seconds must be"),
+        ({"seed": -1}, "non-negative"),
+    ],
+)
+def test_bad_limits_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        solve(noisy(), **options)
+
+
+@pytest.mark.parametrize(
+    ("solver", "error", "sentence"),
+    [
+        ("dual_ascent", ValueError, "no solver 'dual_ascent'; the solvers are auto, dual-ascent"),
+        (DualAscent, TypeError, "solver must be one of auto, .* or a solver object"),
+        (None, TypeError, "solver must be one of auto"),
+        (Pegasos(batch=500), ValueError, "batch=500 is more than the 200 rows"),
+        (Pegasos(batch=2, bias_step="exact"), ValueError, "bias_step='exact' is for a free bias"),
+        (Pegasos(steps=10, output="random"), ValueError, r"Pegasos\(.*give tol=None"),
+    ],
+)
+def test_what_cannot_solve_the_problem_is_refused_before_any_work(solver, error, sentence):
+    events = []
+    with pytest.raises(error, match=sentence):
+        solve(noisy(), solver, on_event=events.append)
+    assert events == []
+
+
+def test_a_solver_is_refused_a_loss_that_it_cannot_do():
+    @dataclass(frozen=True)
+    class Narrow(Scripted):
+        name: ClassVar[str] = "narrow"
+        solves: ClassVar[Solves] = Solves(losses=frozenset({"logistic"}))
+
+    with pytest.raises(ValueError, match="narrow cannot solve loss 'hinge'; it can do logistic"):
+        solve(noisy(), Narrow())
+
+
+# ---------------------------------------------------------------------------- trace, notes, events
+
+
+@pytest.mark.parametrize("solver", ["auto", Pegasos()], ids=name_of)
+def test_the_trace_is_the_history_of_the_run(solver):
+    solution = solve(large(), solver, tol=1e-2)
+    columns = solution.trace.to_dict()
+    assert set(columns) == {"passes", "seconds", "primal", "dual", "relative_gap"}
+    assert {len(column) for column in columns.values()} == {len(solution.trace)}
+    assert len(solution.trace) >= 2
+    assert all(np.diff(columns["passes"]) > 0)
+    assert all(np.diff(columns["seconds"]) >= 0)
+    assert all(np.diff(columns["dual"]) >= 0)  # the best bound so far
+    assert columns["passes"][-1] == solution.n_passes
+    assert columns["seconds"][-1] <= solution.seconds
+    assert columns["relative_gap"][-1] == solution.certificate.relative_gap
+    assert max(columns["dual"]) <= min(columns["primal"])
+
+
+def test_events_tell_of_every_look_and_note():
+    events = []
+    solution = solve(large(), "auto", tol=1e-13, max_passes=40, on_event=events.append)
+    looks = [event for event in events if event.kind == "look"]
+    notes = [event for event in events if event.kind == "note"]
+    assert len(looks) + len(notes) == len(events)
+    assert [event.text for event in notes] == solution.trace.notes
+    assert any(note.startswith("auto chose") for note in solution.trace.notes)
+    assert [event.passes for event in looks] == solution.trace.passes
+    assert [event.seconds for event in looks] == solution.trace.seconds
+    assert [event.certificate.primal for event in looks] == solution.trace.primal
+    assert [event.certificate.relative_gap for event in looks] == solution.trace.relative_gap
+    assert all(event.certificate is None for event in notes)
+    assert {event.problem for event in events} == {0}
+
+
+def test_what_was_done_to_take_the_rows_in_is_noted():
+    X = np.asfortranarray(np.random.default_rng(0).standard_normal((30, 3)))
+    events = []
+    solution = solve(Problem(X, np.sign(X[:, 0]), C=1.0), on_event=events.append)
+    assert "row-major" in solution.trace.notes[0]
+    assert events[0].text == solution.trace.notes[0]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_events_of_many_problems_carry_their_number(n_jobs):
+    events = []
+    problems = [noisy(seed=k) for k in range(3)]
+    found = solve_many(problems, "auto", n_jobs=n_jobs, on_event=events.append)
+    for k, solution in enumerate(found):
+        mine = [event for event in events if event.problem == k]
+        assert [e.passes for e in mine if e.kind == "look"] == solution.trace.passes
+        assert [e.text for e in mine if e.kind == "note"] == solution.trace.notes
+    assert {event.problem for event in events} == {0, 1, 2}
+
+
+def test_an_error_in_a_callback_is_not_swallowed():
+    def fail(event):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        solve(noisy(), on_event=fail)
+    assert signal.getsignal(signal.SIGINT) is not None
+
+
+# ---------------------------------------------------------------------------------- the same bits
+
+VARIANTS = [
+    DualAscent(),
+    DualAscent(shrink=0.3),
+    DualAscent(shrink=math.inf),
+    Pegasos(),
+    Pegasos(order="iid", project=False),
+    Pegasos(order="shuffle-once", output="average"),
+    Pegasos(order="cycle", batch=7),
+    Pegasos(batch=7, output="average"),
+    Pegasos(batch="all"),
+]
+every_variant = pytest.mark.parametrize("solver", VARIANTS, ids=name_of)
+
+
+def advanced(solver, problem, visits, portion, goal):
+    """A state after so many visits, in calls of at most ``portion``."""
+    state = solver.start(problem, np.random.SeedSequence(3))
+    done = 0
+    while done < visits:
+        report = solver.advance(problem, state, min(portion, visits - done), goal)
+        assert report.status == RUNNING
+        done += int(report.visits)
+    return state, done
+
+
+@every_variant
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_chunked_equals_whole(solver, bias):
+    problem = noisy(150, 8, bias, C=10.0, weights=np.linspace(0.5, 2, 150), storage="csr")
+    whole, visits = advanced(solver, problem, 3333, 10**9, -1.0)
+    for portion in (1, 7, 1000):
+        state, done = advanced(solver, problem, 3333, portion, -1.0)
+        assert done == visits
+        same_state(state, whole)
+
+
+def test_chunked_equals_whole_with_the_exact_bias():
+    solver, problem = Pegasos(batch=7, bias_step="exact"), noisy(150, 8, "free")
+    whole, visits = advanced(solver, problem, 700, 10**9, -1.0)
+    for portion in (1, 100):
+        state, done = advanced(solver, problem, 700, portion, -1.0)
+        assert done == visits
+        same_state(state, whole)
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("solver", [DualAscent(), Pegasos(), Pegasos(batch=7)], ids=name_of)
+def test_a_run_has_the_same_bits_in_whatever_portions(solver, bias, monkeypatch):
+    problem = large(bias) if isinstance(solver, DualAscent) else noisy(bias=bias)
+    runs = []
+    for seconds in (1e-9, 1e9):  # portions of one visit, or as many as the driver will
+        monkeypatch.setattr(driver, "CALL_SECONDS", seconds)
+        runs.append(solve(problem, solver, tol=1e-6, max_passes=30, seed=5))
+    same_run(*runs)
+
+
+@every_variant
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(solver):
+    problem = large()
+    one, again = (solve(problem, solver, tol=1e-3, max_passes=3, seed=8) for _ in range(2))
+    same_run(one, again)
+    same_run(one, solve(problem, solver, tol=1e-3, max_passes=3, seed=np.random.SeedSequence(8)))
+    other = solve(problem, solver, tol=1e-3, max_passes=3, seed=9)
+    random = not (
+        isinstance(solver, Pegasos) and (solver.order == "cycle" or solver.batch == "all")
+    )
+    assert np.array_equal(other.w, one.w) != random or solver == Pegasos(batch="all")
+
+
+def test_without_a_seed_every_run_is_another():
+    one, other = (solve(large(), Pegasos(), tol=None, max_passes=1, seed=None) for _ in range(2))
+    assert not np.array_equal(one.w, other.w)
+
+
+@pytest.mark.parametrize("solver", [DualAscent(), Pegasos(), Pegasos(batch=7)], ids=name_of)
+def test_many_problems_by_two_threads_equal_one_by_one(solver):
+    first = noisy(300, 9, "free")
+    rng = np.random.default_rng(1)
+    problems = [first.with_targets(np.where(rng.random(300) < 0.5, 1, -1)) for _ in range(4)]
+    options = {"tol": 1e-2, "max_passes": 30}
+    alone = solve_many(problems, solver, n_jobs=1, seed=12, **options)
+    for n_jobs in (2, -1, 100):
+        for one, other in zip(
+            alone, solve_many(problems, solver, n_jobs=n_jobs, seed=12, **options)
+        ):
+            same_run(one, other)
+    children = np.random.SeedSequence(12).spawn(4)
+    for problem, child, one in zip(problems, children, alone):
+        same_run(one, solve(problem, solver, seed=child, **options))
+    assert not np.array_equal(alone[0].w, alone[1].w)
+
+
+def test_many_problems_start_from_their_own_answers():
+    problems = [noisy(seed=k) for k in range(3)]
+    found = solve_many(problems, DualAscent())
+    warm = [found[0], None, found[2].answer]
+    again = solve_many(problems, DualAscent(), warm=warm, tol=1e-9)
+    assert all(solution.converged for solution in again)
+    assert again[0].n_passes < found[0].n_passes
+    assert again[2].n_passes < found[2].n_passes
+    assert again[1].n_passes == found[1].n_passes
+
+
+def test_solve_many_refuses_options_that_it_does_not_have():
+    with pytest.raises(TypeError, match="no option checkpoint"):
+        solve_many([noisy()], checkpoint="file")
+    assert solve_many([], DualAscent()) == []
+
+
+# -------------------------------------------------------------------------- checkpoint and resume
+
+RESUMED = [
+    (DualAscent(), 1e-6),
+    (Auto(), 1e-6),
+    (Pegasos(), 0.01),
+    (Pegasos(batch=7), 0.02),
+    (Pegasos(output="average", order="shuffle-once"), 0.02),
+    (Pegasos(batch=7, output="average", order="iid"), 0.02),
+]
+
+
+@pytest.mark.parametrize(("solver", "tol"), RESUMED, ids=name_of)
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_a_resumed_run_ends_with_the_same_bits(solver, tol, bias, tmp_path):
+    problem = large(bias)
+    options = {"tol": tol, "seed": 4}
+    whole = solve(problem, solver, max_passes=50, **options)
+    assert whole.n_passes > 4
+    for stop in (0.001, 1, 3.3):
+        path = tmp_path / f"{stop}.npz"
+        broken = solve(problem, solver, max_passes=stop, checkpoint=path, **options)
+        assert broken.status == "max_passes"
+        same_run(whole, solve(problem, solver, max_passes=50, resume=path, **options))
+
+
+def test_a_run_broken_many_times_ends_with_the_same_bits(tmp_path):
+    problem, path = large("free"), tmp_path / "run.npz"
+    for solver, tol in ((DualAscent(), 1e-6), (Pegasos(batch=7, output="average"), 0.02)):
+        whole = solve(problem, solver, tol=tol, max_passes=50, seed=4)
+        solve(problem, solver, tol=tol, max_passes=0.7, seed=4, checkpoint=path)
+        for passes in (1.1, 2.0, 2.9, 4.2):
+            options = {"tol": tol, "seed": 99, "resume": path, "checkpoint": path}
+            solve(problem, solver, max_passes=passes, **options)
+        same_run(whole, solve(problem, solver, tol=tol, max_passes=50, resume=path))
+
+
+def test_a_run_that_had_converged_resumes_to_its_own_answer(tmp_path):
+    problem, path = large("free"), tmp_path / "run.npz"
+    whole = solve(problem, DualAscent(), tol=1e-4, checkpoint=path)
+    again = solve(problem, DualAscent(), tol=1e-4, resume=path)
+    assert whole.converged
+    assert again.status == "converged"
+    assert again.n_passes == whole.n_passes
+    assert again.certificate == whole.certificate
+    np.testing.assert_array_equal(again.w, whole.w)
+    np.testing.assert_array_equal(again.alpha, whole.alpha)
+
+
+def test_a_run_that_had_converged_adds_nothing_to_its_trace(tmp_path):
+    problem, path = large("free"), tmp_path / "run.npz"
+    whole = solve(problem, DualAscent(), tol=1e-4, checkpoint=path)
+    assert solve(problem, DualAscent(), tol=1e-4, resume=path).trace.passes == whole.trace.passes
+
+
+def test_a_converged_run_goes_on_to_a_finer_tolerance(tmp_path):
+    problem, path = large(), tmp_path / "run.npz"
+    coarse = solve(problem, DualAscent(), tol=1e-2, checkpoint=path)
+    fine = solve(problem, DualAscent(), tol=1e-5, resume=path)
+    assert fine.converged
+    assert fine.certificate.relative_gap <= 1e-5
+    assert fine.n_passes > coarse.n_passes
+    check(problem, fine)
+
+
+def test_seconds_go_on_where_the_first_run_ended(tmp_path):
+    problem, path = noisy(), tmp_path / "run.npz"
+    first = solve(problem, Pegasos(), tol=1e-12, max_passes=1e9, max_seconds=0.4, checkpoint=path)
+    again = solve(problem, Pegasos(), tol=1e-12, max_passes=first.n_passes + 1, resume=path)
+    assert again.seconds > 0.4
+    assert again.trace.seconds[-1] > 0.9 * first.trace.seconds[-1]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "run.npz"
+    solve(noisy(), Pegasos(), tol=1e-12, max_passes=2, checkpoint=path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("problem", "solver", "sentence"),
+    [
+        (noisy(seed=1), Pegasos(), "belongs to another problem"),
+        (noisy(C=2.0), Pegasos(), "belongs to another problem"),
+        (noisy(bias="free"), Pegasos(), "belongs to another problem"),
+        (noisy(), Pegasos(batch=2), r"another solver: it holds Pegasos\(\), .*Pegasos\(batch=2\)"),
+        (noisy(), DualAscent(), "belongs to another solver"),
+    ],
+)
+def test_another_problem_or_solver_is_not_resumed(problem, solver, sentence, saved):
+    with pytest.raises(ValueError, match=sentence):
+        solve(problem, solver, resume=saved)
+
+
+def test_a_checkpoint_of_rows_with_other_signs_is_not_resumed(saved):
+    problem = noisy()
+    mirrored = Problem(table_of(problem) * np.r_[-1.0, np.ones(9)], problem.y, C=1.0)
+    with pytest.raises(ValueError, match="belongs to another problem"):
+        solve(mirrored, Pegasos(), resume=saved)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_a_truncated_checkpoint_is_refused(share, saved):
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(ValueError, match="not a complete checkpoint"):
+        solve(noisy(), Pegasos(), resume=saved)
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        solve(noisy(), Pegasos(), resume=tmp_path / "nothing.npz")
+    np.savez(tmp_path / "other.npz", X=np.ones(3))
+    np.save(tmp_path / "array.npy", np.ones(3))
+    (tmp_path / "text.npz").write_text("no archive")
+    for name in ("other.npz", "array.npy", "text.npz"):
+        with pytest.raises(ValueError, match="not a complete checkpoint"):
+            solve(noisy(), Pegasos(), resume=tmp_path / name)
+
+
+def test_a_checkpoint_is_loaded_without_pickle(saved):
+    with np.load(saved, allow_pickle=False) as file:
+        assert all(file[name].dtype.kind in "fiu" for name in file.files)
+        assert bytes(file["header"]).startswith(b"{")
+
+
+@pytest.mark.parametrize("where", ["savez", "replace", "fsync"])
+def test_a_crash_while_saving_leaves_the_old_file(where, saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def fail(*arguments, **options):
+        if where == "savez":
+            arguments[0].write(b"half of it")
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(np if where == "savez" else os, where, fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        solve(noisy(), Pegasos(), tol=1e-12, max_passes=3, checkpoint=saved)
+    monkeypatch.undo()
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+    assert solve(noisy(), Pegasos(), tol=1e-12, max_passes=3, resume=saved).n_passes == 3
+
+
+# ------------------------------------------------------------------------------------------ Ctrl-C
+
+
+@pytest.fixture
+def ctrl_c():
+    """Python's own handler, as in a terminal; and ``raise_at(n)``: a callback that presses."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def raise_at(look, times=1):
+        seen = []
+
+        def press(event):
+            seen.append(event)
+            if sum(e.kind == "look" for e in seen) == look and event.kind == "look":
+                for _ in range(times):
+                    signal.raise_signal(signal.SIGINT)
+
+        return press
+
+    yield raise_at
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("solver", [DualAscent(), Pegasos()], ids=name_of)
+def test_ctrl_c_ends_a_run_with_a_certified_answer(solver, bias, ctrl_c, tmp_path):
+    problem, path = large(bias), tmp_path / "run.npz"
+    options = {"tol": 1e-7, "max_passes": 40, "seed": 2}
+    solution = solve(problem, solver, on_event=ctrl_c(2), checkpoint=path, **options)
+    assert solution.status == "interrupted"
+    assert not solution.converged
+    assert solution.certificate.relative_gap < math.inf
+    assert len(solution.trace) <= 4
+    check(problem, solution)
+    assert "interrupted" in solution.summary()
+    again = solve(problem, solver, resume=path, **options)
+    same_run(again, solve(problem, solver, **options))
+
+
+def test_ctrl_c_from_outside_ends_a_long_run(ctrl_c):
+    problem = noisy()
+    solve(problem, Pegasos(), tol=None, max_passes=1)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    solution = solve(problem, Pegasos(), tol=1e-12, max_passes=math.inf, max_seconds=20)
+    timer.join()
+    assert solution.status == "interrupted"
+    assert solution.seconds < 10
+    check(problem, solution)
+
+
+def test_a_second_ctrl_c_is_at_once(ctrl_c):
+    with pytest.raises(KeyboardInterrupt):
+        solve(large(), Pegasos(), tol=1e-12, on_event=ctrl_c(2, times=2))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_all_of_many_problems(n_jobs, ctrl_c):
+    problems = [noisy(seed=k) for k in range(4)]
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    found = solve_many(
+        problems, Pegasos(), tol=1e-12, max_passes=math.inf, max_seconds=20, n_jobs=n_jobs
+    )
+    timer.join()
+    assert [solution.status for solution in found] == ["interrupted"] * 4
+    for problem, solution in zip(problems, found):
+        check(problem, solution)
+
+
+def test_a_handler_of_the_users_own_is_left_alone(ctrl_c):
+    pressed = []
+
+    def mine(number, frame):
+        pressed.append(number)
+
+    signal.signal(signal.SIGINT, mine)
+    try:
+        solution = solve(large(), Pegasos(), tol=1e-12, max_passes=5, on_event=ctrl_c(2))
+        assert signal.getsignal(signal.SIGINT) is mine
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert pressed == [signal.SIGINT]
+    assert solution.status == "max_passes"
+
+
+def test_the_handler_is_restored_after_an_error(ctrl_c):
+    with pytest.raises(ValueError, match="batch=500"):
+        solve(noisy(), Pegasos(batch=500))
+
+
+def test_a_run_in_another_thread_leaves_signals_alone(ctrl_c):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(solve(noisy())))
+    thread.start()
+    thread.join()
+    assert found[0].converged
+
+
+# -------------------------------------------------------------------------------------- warm starts
+
+
+@pytest.mark.parametrize("bias", ["none", "feature", "free"])
+@pytest.mark.parametrize(
+    "first", [DualAscent(), Pegasos(), Pegasos(batch=7, output="average")], ids=name_of
+)
+@pytest.mark.parametrize(
+    "second", [DualAscent(), Pegasos(), Pegasos(batch=7, output="average")], ids=name_of
+)
+def test_any_answer_starts_any_solver(first, second, bias):
+    problem = noisy(bias=bias)
+    answer = solve(problem, first, tol=0.05, max_passes=300)
+    solution = solve(problem, second, tol=0.05, max_passes=300, warm=answer)
+    assert solution.converged
+    best = solve(problem, tol=1e-9).certificate
+    assert best.dual <= solution.certificate.primal <= 1.05 * best.primal
+    assert solution.certificate.dual <= best.primal
+    if bias != "feature":
+        check(problem, solution)
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_dual_ascent_needs_fewer_passes_from_an_answer(bias):
+    problem = large(bias)
+    cold = solve(problem, DualAscent(), tol=1e-5)
+    own = solve(problem, DualAscent(), tol=1e-5, warm=cold)
+    near = solve(problem, DualAscent(), tol=1e-5, warm=solve(problem, Pegasos(), tol=1e-2))
+    assert cold.converged
+    assert own.converged
+    assert near.converged
+    assert own.n_passes < 0.7 * cold.n_passes
+    assert near.n_passes <= cold.n_passes
+    same_run(own, solve(problem, DualAscent(), tol=1e-5, warm=cold.answer))
+
+
+@pytest.mark.parametrize("solver", [DualAscent(), Pegasos()], ids=name_of)
+def test_an_answer_for_another_C_is_clipped_to_the_new_box(solver):
+    answer = solve(noisy(C=10.0), DualAscent())
+    problem = noisy(C=0.01)
+    solution = solve(problem, solver, tol=0.02, warm=answer)
+    assert solution.converged
+    check(problem, solution)
+
+
+@pytest.mark.parametrize("solver", [DualAscent(), Pegasos()], ids=name_of)
+@pytest.mark.parametrize("beta", [True, False])
+def test_an_answer_without_dual_variables_or_with_a_bias_is_taken(solver, beta):
+    answer = solve(noisy(bias="free"), DualAscent()).answer
+    problem = noisy()  # which has no bias
+    solution = solve(problem, solver, tol=0.02, warm=answer if beta else replace(answer, beta=None))
+    assert solution.b == 0.0
+    assert solution.converged
+    check(problem, solution)
+
+
+@pytest.mark.parametrize("solver", [DualAscent(), Pegasos(), Auto()], ids=name_of)
+@pytest.mark.parametrize(("d", "m"), [(11, 200), (10, 199), (10, 201)])
+def test_an_answer_of_another_size_is_refused(solver, d, m):
+    answer = Answer(np.zeros(d), 0.0, np.zeros(m))
+    with pytest.raises(ValueError, match="warm"):
+        solve(noisy(), solver, warm=answer)
+
+
+def test_an_average_from_a_warm_start_begins_at_the_answer():
+    problem, solver = noisy(), Pegasos(batch="all", output="average")
+    answer = solve(problem, DualAscent()).answer
+    state = solver.start(problem, np.random.SeedSequence(0), answer)
+    np.testing.assert_allclose(solver.answer(problem, state).w, answer.w, rtol=1e-12)
+    solver.advance(problem, state, 1, -1.0)  # one step: the average of w_1 alone
+    np.testing.assert_allclose(solver.answer(problem, state).w, answer.w, rtol=1e-12)
+
+
+# --------------------------------------------------------------------------------- scripted solvers
+
+
+@dataclass
+class ScriptedState(State):
+    calls: int
+
+
+@dataclass(frozen=True)
+class Scripted(Solver):
+    """Its answers and statuses are given: ``script`` holds (multiple of w*, status)."""
+
+    script: tuple = ((1.0, RUNNING),)
+    w: np.ndarray = field(default_factory=lambda: np.zeros(10))
+    beta: np.ndarray | None = None
+
+    name: ClassVar[str] = "scripted"
+
+    def start(self, problem, seed, warm=None):
+        return ScriptedState(0)
+
+    def advance(self, problem, state, visits, goal):
+        state.calls += 1
+        status = self.script[min(state.calls, len(self.script)) - 1][1]
+        return Report(problem.m, look=True, status=status, note=f"call {state.calls}")
+
+    def answer(self, problem, state):
+        share = self.script[min(state.calls, len(self.script)) - 1][0]
+        return Answer(share * self.w, 0.0, self.beta)
+
+
+@pytest.fixture
+def optimum():
+    solution = solve(noisy(), tol=1e-9)
+    return {"w": solution.answer.w, "beta": solution.answer.beta}
+
+
+@pytest.mark.parametrize("status", [DIVERGED, STALLED])
+@pytest.mark.parametrize("last", [5.0, math.nan, math.inf])
+def test_a_run_that_goes_wrong_keeps_its_best_answer(status, last, optimum):
+    problem = noisy()
+    script = ((0.5, RUNNING), (0.98, RUNNING), (0.7, RUNNING), (last, status))
+    solution = solve(problem, Scripted(script, **optimum), tol=1e-6)
+    assert solution.status == status
+    assert not solution.converged
+    np.testing.assert_array_equal(solution.w, 0.98 * optimum["w"])
+    assert solution.trace.notes == [f"call {k}" for k in (1, 2, 3, 4)]
+    assert len(solution.trace) == 4
+    check(problem, solution)
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_a_run_that_diverges_at_once_returns_a_finite_model(bias, optimum):
+    problem = noisy(bias=bias)
+    nan = {"w": np.full(10, math.nan), "beta": np.full(200, math.nan)}
+    solution = solve(problem, Scripted(((1.0, DIVERGED),), **nan), tol=1e-6)
+    assert solution.status == "diverged"
+    assert np.isfinite(solution.w).all()
+    assert math.isfinite(solution.certificate.primal)
+    assert solution.certificate.dual <= solution.certificate.primal
+    assert not solution.converged
+
+
+def test_a_finished_run_returns_its_last_answer_even_if_an_earlier_one_was_better(optimum):
+    script = ((0.98, RUNNING), (0.5, FINISHED))
+    solution = solve(noisy(), Scripted(script, **optimum), tol=1e-6)
+    assert solution.status == "finished"
+    np.testing.assert_array_equal(solution.w, 0.5 * optimum["w"])
+    assert solution.n_passes == 2
+    check(noisy(), solution)
+
+
+def test_a_run_that_meets_the_tolerance_has_converged_whatever_the_solver_says(optimum):
+    for status in (RUNNING, FINISHED, STALLED, DIVERGED):
+        solution = solve(noisy(), Scripted(((1.0, status),), **optimum), tol=1e-6)
+        assert solution.status == "converged"
+        assert solution.converged
+        assert solution.n_passes == 1
+
+
+def test_without_dual_variables_nothing_is_proved(optimum):
+    solution = solve(noisy(), Scripted(((1.0, FINISHED),), optimum["w"], None), tol=1e-6)
+    assert solution.alpha is None
+    assert solution.certificate.dual == 0.0
+    assert solution.certificate.relative_gap == math.inf
+    assert solution.status == "finished"
+    assert "no dual variables" in solution.certificate.how
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (DIVERGED, "raise lam"),
+        (STALLED, "raise tol"),
+        (FINISHED, "more steps"),
+        ("max_passes", "raise max_passes"),
+        ("max_seconds", "raise max_seconds"),
+        ("interrupted", "warm_start"),
+    ],
+)
+def test_the_summary_says_where_a_run_ended_and_what_to_do(status, advice, optimum):
+    solution = solve(noisy(), Scripted(((0.5, FINISHED),), **optimum), tol=1e-6)
+    text = replace(solution, status=status).summary()
+    assert status in text
+    assert advice in text
+    assert f"{solution.certificate.relative_gap:.2e}" in text
+    assert "tol is 1.0e-06" in text
+    assert "1.0 passes" in text
+    assert "no tolerance was set" in replace(solution, status=status, tol=None).summary()
+
+
+def test_the_summary_of_a_converged_run_says_so():
+    solution = solve(noisy(), tol=1e-6)
+    assert solution.summary().startswith("converged to a relative gap of ")
+    assert f"{solution.n_passes:.1f} passes" in solution.summary()
+
+
+# ---------------------------------------------------------------------------------------- best of
+
+
+def objective(problem, solution):
+    return certify(problem, Answer(solution.answer.w, solution.b, None)).certificate.primal
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("output", ["last", "random"])
+def test_best_of_chooses_the_smallest_objective(output, n_jobs):
+    problem, solver = noisy(), Pegasos(steps=500, output=output, order="iid")
+    chosen = best_of(problem, solver, runs=5, choose="objective", seed=3, n_jobs=n_jobs)
+    short = replace(solver, steps=100)
+    runs = solve_many([problem] * 5, short, tol=None, max_passes=math.inf, seed=3)
+    values = [objective(problem, run) for run in runs]
+    assert len(set(values)) == 5
+    assert objective(problem, chosen) == min(values)
+    np.testing.assert_array_equal(chosen.w, runs[int(np.argmin(values))].w)
+    assert chosen.trace.notes[-1].startswith("best of 5 runs of 100 steps by objective: ")
+
+
+def test_best_of_chooses_the_smallest_error_on_the_holdout():
+    problem, holdout = noisy(), noisy(seed=1)
+    solver = Pegasos(steps=60, output="last", order="iid")
+    chosen = best_of(problem, solver, runs=6, holdout=holdout, seed=3)
+    runs = solve_many([problem] * 6, replace(solver, steps=10), tol=None, max_passes=1e9, seed=3)
+    errors = [np.mean(holdout.y * (table_of(holdout) @ run.w) <= 0) for run in runs]
+    assert len(set(errors)) > 1
+    assert np.mean(holdout.y * (table_of(holdout) @ chosen.w) <= 0) == min(errors)
+
+
+def test_best_of_makes_as_many_runs_as_the_confidence_needs():
+    chosen = best_of(noisy(), Pegasos(steps=90, order="iid"), delta=0.05, choose="objective")
+    assert chosen.trace.notes[-1].startswith("best of 3 runs of 30 steps")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "exactly one of runs and delta"),
+        ({"runs": 3, "delta": 0.1}, "exactly one of runs and delta"),
+        ({"delta": 0.0}, "delta must lie between 0 and 1"),
+        ({"delta": 1.0}, "delta must lie between 0 and 1"),
+        ({"delta": math.nan}, "delta must lie between 0 and 1"),
+        ({"runs": 0}, "among 0 runs"),
+        ({"runs": -1}, "among -1 runs"),
+        ({"runs": 40}, "fewer than 3 for each"),
+        ({"runs": 3, "choose": "luck"}, "choose must be 'error' or 'objective'"),
+        ({"runs": 3, "choose": "error"}, "needs a holdout"),
+        ({"runs": 3, "solver": Pegasos()}, "give it steps=T"),
+        ({"runs": 3, "solver": DualAscent()}, "give it steps=T"),
+    ],
+)
+def test_best_of_refuses_what_makes_no_sense(options, sentence):
+    options = {"solver": Pegasos(steps=100), "choose": "objective", **options}
+    with pytest.raises(ValueError, match=sentence):
+        best_of(noisy(), options.pop("solver"), **options)
