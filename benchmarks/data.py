@@ -1,4 +1,4 @@
-"""The data of the benchmarks: real sets where the folder of PEGASOS_DATA is there, and generators."""
+"""The data of the benchmarks: real sets from the folder of PEGASOS_DATA, and a generator."""
 
 from __future__ import annotations
 

@@ -270,13 +270,12 @@ def test_events_of_many_problems_carry_their_number(n_jobs):
     assert {event.problem for event in events} == {0, 1, 2}
 
 
-def test_an_error_in_a_callback_is_not_swallowed():
+def test_an_error_in_a_callback_is_not_swallowed(ctrl_c):  # which sees the handler restored
     def fail(event):
         raise RuntimeError("mine")
 
     with pytest.raises(RuntimeError, match="mine"):
         solve(noisy(), on_event=fail)
-    assert signal.getsignal(signal.SIGINT) is not None
 
 
 # ---------------------------------------------------------------------------------- the same bits
@@ -344,10 +343,10 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(solver):
     same_run(one, again)
     same_run(one, solve(problem, solver, tol=1e-3, max_passes=3, seed=np.random.SeedSequence(8)))
     other = solve(problem, solver, tol=1e-3, max_passes=3, seed=9)
-    random = not (
-        isinstance(solver, Pegasos) and (solver.order == "cycle" or solver.batch == "all")
-    )
-    assert np.array_equal(other.w, one.w) != random or solver == Pegasos(batch="all")
+    if solver == Pegasos(order="cycle", batch=7):
+        same_run(one, replace(other, state=one.state))  # it draws nothing
+    elif solver != Pegasos(batch="all"):  # whose rows are all visited: only rounding differs
+        assert not np.array_equal(other.w, one.w)
 
 
 def test_without_a_seed_every_run_is_another():

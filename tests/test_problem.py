@@ -24,6 +24,7 @@ def objective(problem, w, b):
 # ------------------------------------------------------------------------------------- bad input
 
 
+@pytest.mark.filterwarnings("ignore:overflow")  # which NumPy mentions in plain-Python mode
 @pytest.mark.parametrize(
     ("given", "error", "sentence"),
     [

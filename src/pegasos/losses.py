@@ -553,14 +553,16 @@ def _smooth_interval(loss: Loss, z: np.ndarray, y: np.ndarray, cost: np.ndarray)
 
 
 def _increasing_root(slope, low: float, high: float) -> float:
-    """The root of an increasing function to the last bit, by Chandrupatla's bracketing."""
+    """The root of an increasing function, to the rounding of numbers as large as its bracket."""
     from scipy.optimize import brentq
 
     if slope(low) >= 0.0:
         return low
     if slope(high) <= 0.0:
         return high
-    return float(brentq(slope, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=300))
+    eps = np.finfo(float).eps
+    finest = eps * max(abs(low), abs(high), 1e-300)
+    return float(brentq(slope, low, high, xtol=finest, rtol=4 * eps, maxiter=300))
 
 
 def radius(loss: Loss, y: np.ndarray, weights: np.ndarray, free_bias: bool) -> float:

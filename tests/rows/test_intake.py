@@ -232,6 +232,7 @@ def test_nan_is_found_in_the_last_entry_and_behind_unsorted_columns():
         take_in(unsorted)
 
 
+@pytest.mark.filterwarnings("ignore:overflow")  # which NumPy mentions in plain-Python mode
 @pytest.mark.parametrize("storage", ["dense", "csr"])
 def test_a_row_whose_squared_norm_overflows_is_named(storage):
     with pytest.raises(ValueError, match=r"row 2 .*too large.*column 1 holds -1e\+200.*scale"):

@@ -6,8 +6,9 @@
 
 A row of weight s moves the clock by s. No number of any row is kept, yet there is a lower bound:
 with β_i = −Φ s_i g_i/(λW) the dual of the rows seen is at least Φ Σ s_i (ℓ_i − g_i z_i)/(Φ_i λW)
-− ½‖Σ β_i x_i‖², because d is concave and d(0) = 0. A free bias needs Σ β = 0, so the sums over
-positive and negative β are kept apart and the heavier one is scaled down.
+− ½‖Σ β_i x_i‖², because d is concave and d(0) = 0; for the same reason any fraction of β will do, and the best one is taken. A
+free bias needs Σ β = 0, so the sums over positive and negative β are kept apart and the heavier one
+is scaled down.
 
 Panagiotakopoulos & Tsampouka 2013, section 2, for the bound; weights, projection and bias ours.
 """
@@ -149,7 +150,10 @@ class Stream:
             keep_down = min(1.0, up / down) if down > 0 else 1.0
         w = factor * (keep_up * self._v[1] + keep_down * (self._v[0] - self._v[1]))
         worth = factor * (keep_up * run[WORTH_UP] + keep_down * run[WORTH_DOWN])
-        return max(float(worth - 0.5 * float(w @ w)), 0.0)
+        # θβ is feasible for θ in [0, 1], and the dual of it at least θ worth − θ²/2 ‖w‖².
+        norm = float(w @ w)
+        theta = min(max(worth / norm, 0.0), 1.0) if norm > 0 else 1.0
+        return max(float(theta * worth - 0.5 * theta**2 * norm), 0.0)
 
 
 @kernel
