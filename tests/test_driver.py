@@ -93,7 +93,8 @@ def same_run(one, other):
     assert one.certificate == other.certificate
     for name in ("passes", "primal", "dual", "relative_gap", "notes"):
         assert getattr(one.trace, name) == getattr(other.trace, name), name
-    same_state(one.state, other.state)
+    if one.state is not None and other.state is not None:  # solve_many keeps none
+        same_state(one.state, other.state)
 
 
 # ------------------------------------------------------------------------------------ when it stops
@@ -705,9 +706,9 @@ def test_an_average_from_a_warm_start_begins_at_the_answer():
     problem, solver = noisy(), Pegasos(batch="all", output="average")
     answer = solve(problem, DualAscent()).answer
     state = solver.start(problem, np.random.SeedSequence(0), answer)
-    np.testing.assert_allclose(solver.answer(problem, state).w, answer.w, rtol=1e-12)
+    np.testing.assert_allclose(solver.answer(problem, state).w, answer.w, rtol=1e-11, atol=1e-13)
     solver.advance(problem, state, 1, -1.0)  # one step: the average of w_1 alone
-    np.testing.assert_allclose(solver.answer(problem, state).w, answer.w, rtol=1e-12)
+    np.testing.assert_allclose(solver.answer(problem, state).w, answer.w, rtol=1e-11, atol=1e-13)
 
 
 # --------------------------------------------------------------------------------- scripted solvers

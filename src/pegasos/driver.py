@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +128,14 @@ class Solution:
         Whether the relative gap is at most ``tol``.
     answer : Answer
         What another solver can start from.
+    signs : array or 1.0
+        The labels where there are labels: β = α · signs.
     state : object
-        The solver's state at the end.
+        The solver's state at the end (None from ``solve_many``, which would keep too many).
     """
 
     w: np.ndarray
     b: float
-    alpha: np.ndarray | None
     certificate: Certificate
     trace: Trace
     status: str
@@ -143,7 +144,13 @@ class Solution:
     converged: bool
     tol: float | None
     answer: Answer = field(repr=False)
+    signs: np.ndarray | float = field(repr=False)
     state: Any = field(repr=False)
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        """The dual variables, from the coefficients of the rows."""
+        return None if self.answer.beta is None else self.answer.beta * self.signs
 
     def summary(self) -> str:
         """One sentence: where the run ended and, if it fell short, what to do."""
@@ -304,7 +311,7 @@ def solve_many(
             on_event,
             k,
         )
-        return run.go(interrupt, seeds[k], warm[k], None, None)
+        return replace(run.go(interrupt, seeds[k], warm[k], None, None), state=None)
 
     unknown = set(options) - {"tol", "max_passes"}
     if unknown:
@@ -350,6 +357,8 @@ class _Run:
             )
         if isinstance(warm, Solution):
             warm = warm.answer
+        if warm is not None:
+            _check_warm(problem, warm)
         state = solver.start(problem, _sequence(seed), warm)
         if resume is not None:
             self._load(Path(resume), state)
@@ -468,7 +477,6 @@ class _Run:
         return Solution(
             w=w[: problem.intake.n_features].copy(),
             b=float(problem.constant * w[-1] if problem.bias == "feature" else b),
-            alpha=None if self.best_beta is None else self.best_beta * problem.signs,
             certificate=proof,
             trace=self.trace,
             status=status,
@@ -477,6 +485,7 @@ class _Run:
             converged=converged,
             tol=tol,
             answer=answer,
+            signs=problem.signs,
             state=state,
         )
 
@@ -492,7 +501,9 @@ class _Run:
         """Whether the run that is resumed had ended by itself."""
         if self.stopped not in (CONVERGED, FINISHED):
             return ""
-        if self._proof(self._look(state).certificate.primal).relative_gap <= goal:
+        answer = self.solver.answer(self.problem, state)
+        self.view = certify(self.problem, answer)
+        if self._proof(self.view.certificate.primal).relative_gap <= goal:
             return CONVERGED
         return FINISHED if self.stopped == FINISHED else ""
 
@@ -566,7 +577,23 @@ class _Run:
 
 
 def _sequence(seed: int | np.random.SeedSequence | None) -> np.random.SeedSequence:
-    return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    """A sequence of our own: spawning from the caller's would change it."""
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    return np.random.SeedSequence(seed)
+
+
+def _check_warm(problem: Problem, warm: Answer) -> None:
+    """A warm start must fit the problem."""
+    for name, array, size in (("w", warm.w, problem.d), ("beta", warm.beta, problem.y.size)):
+        if array is None and name == "beta":
+            continue
+        array = np.asarray(array)
+        if array.shape != (size,) or not np.isfinite(array).all():
+            raise ValueError(
+                f"the warm start's {name} must hold {size} finite numbers; its shape is "
+                f"{array.shape}"
+            )
 
 
 def _tolerance(tol: Any) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.losses import TINY, Loss, as_loss, best_bias, total_loss
-from pegasos.rows import Intake, take_in
+from pegasos.rows import Intake, scores, take_in
 
 BIASES = ("none", "feature", "free")
 
@@ -69,6 +69,8 @@ class Problem:
         self.loss = as_loss(loss)
         self.bias = bias
         self.constant = _positive("intercept_scaling", intercept_scaling)
+        if self.constant > 1e150:
+            raise ValueError(f"intercept_scaling={self.constant:g} is too large: its square counts")
         if bias != "feature":
             self.constant = 0.0
         self.rows = self.intake.rows._replace(constant=self.constant)
@@ -91,7 +93,10 @@ class Problem:
         m = self.intake.n_rows
         if weights is None:
             return np.ones(m)
-        weights = np.asarray(weights, dtype=np.float64)
+        weights = np.asarray(weights)
+        if weights.dtype.kind not in "buif":
+            raise ValueError(f"weights must be numbers, not {weights.dtype}")
+        weights = weights.astype(np.float64)
         if weights.shape != (m,):
             raise ValueError(f"weights have shape {weights.shape}, but X has {m} rows")
         for wrong, word in ((~np.isfinite(weights), "finite"), (weights < 0, "zero or positive")):
@@ -172,11 +177,19 @@ class Problem:
     def fingerprint(self) -> str:
         """A hash that tells whether a checkpoint belongs to this problem."""
         digest = hashlib.sha256()
-        for array in (self.y, self.cost, self.intake.squared_norms):
+        for array in (self.y, self.cost, self._projected_rows):
             digest.update(np.ascontiguousarray(array).tobytes())
         facts = (self.d, self.lam, self.loss.name, tuple(self.loss), self.bias, self.constant)
         digest.update(repr(facts).encode())
         return digest.hexdigest()
+
+    @functools.cached_property
+    def _projected_rows(self) -> np.ndarray:
+        """⟨r, x_i⟩ for a fixed random r: other rows would give other numbers."""
+        direction = np.random.default_rng(0).standard_normal((self.d, 1))
+        out = np.empty((self.intake.n_rows, 1))
+        scores(self.rows, direction, np.zeros(1), out)
+        return out
 
     def __repr__(self) -> str:
         return (

@@ -135,9 +135,9 @@ def test_a_full_disk_costs_one_log_line(run_python):
 import logging
 import numba.core.caching
 logging.basicConfig()
-def full(self, key, data):
+def full(self, name, data):
     raise OSError(28, "No space left on device", self._index_path)
-numba.core.caching.IndexDataCacheFile.save = full
+numba.core.caching.IndexDataCacheFile._save_data = full
 """
     assert run_python(broken + SCORES) == [21.0, -7.0]
     assert run_python.stderr.count("No space left on device") == 1

@@ -2,12 +2,13 @@
 
 from pegasos.compiled.kernel import KERNELS, inlined, kernel, limit_blas, unsigned, verb
 from pegasos.compiled.prefetch import fetch
-from pegasos.compiled.random import below, generator, next_bits, shuffle
+from pegasos.compiled.random import below, draw_below, generator, next_bits, shuffle, shuffle_all
 from pegasos.compiled.selection import weighted_crossing
 
 __all__ = [
     "KERNELS",
     "below",
+    "draw_below",
     "fetch",
     "generator",
     "inlined",
@@ -15,6 +16,7 @@ __all__ = [
     "limit_blas",
     "next_bits",
     "shuffle",
+    "shuffle_all",
     "unsigned",
     "verb",
     "weighted_crossing",

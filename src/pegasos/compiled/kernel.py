@@ -22,8 +22,9 @@ from numba.extending import intrinsic, overload
 
 log = logging.getLogger("pegasos")
 
-# Sums may be reordered and fused; NaN and infinity keep their meaning (no "nnan", "ninf", "afn").
-FAST = {"reassoc", "contract", "arcp", "nsz"}
+# Sums may be reordered and fused; NaN and infinity keep their meaning: no "nnan", "ninf", "afn",
+# and no "nsz", with which "reassoc" folds the x − x of np.isfinite(x) to zero.
+FAST = {"reassoc", "contract", "arcp"}
 OPTIONS: Any = {"nogil": True, "error_model": "numpy", "fastmath": FAST}
 INLINED = OPTIONS | {"forceinline": True}
 
@@ -32,6 +33,7 @@ COMPILED_ROOMS = ("compiled", "rows", "losses.py", "problem.py", "certificate.py
 
 PLAIN: bool = getattr(numba.config, "DISABLE_JIT", False)  # NUMBA_DISABLE_JIT=1
 KERNELS: list[Any] = []
+_NO_CACHE_SAID: list[str] = []
 
 
 @functools.cache
@@ -51,12 +53,28 @@ def source_stamp() -> str:
     return digest.hexdigest()
 
 
+class KeyedFiles(IndexDataCacheFile):
+    """Cache files named by what they hold.
+
+    Numba numbers them, so that two processes that compile at once may give one name to two
+    different functions, and a third that loads it crashes.
+    """
+
+    def save(self, key, data):
+        name = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:20] + ".nbc"
+        name = f"{self._index_name.removesuffix('.nbi')}.{name}"
+        self._save_data(name, data)
+        overloads = self._load_index()
+        overloads[key] = name
+        self._save_index(overloads)
+
+
 class SourceCache(FunctionCache):
     """Numba's on-disk cache, valid for exactly the sources that it was compiled from."""
 
     def __init__(self, function: Callable):
         super().__init__(function)
-        self._cache_file = IndexDataCacheFile(
+        self._cache_file = KeyedFiles(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
             source_stamp=source_stamp(),
@@ -72,17 +90,19 @@ class SourceCache(FunctionCache):
     def save_overload(self, sig, data):
         try:
             super().save_overload(sig, data)
-        except OSError as error:
+        except Exception as error:
             _no_cache(str(error))
 
 
-@functools.cache
 def _no_cache(why: str) -> None:
-    log.warning(
-        "compiled code is not cached, so every new process compiles it again; "
-        "set NUMBA_CACHE_DIR to a writable folder (%s)",
-        why,
-    )
+    """Say once that there is no cache, whatever the reasons are."""
+    if not _NO_CACHE_SAID:
+        _NO_CACHE_SAID.append(why)
+        log.warning(
+            "compiled code is not cached, so every new process compiles it again; "
+            "set NUMBA_CACHE_DIR to a writable folder (%s)",
+            why,
+        )
 
 
 def kernel(function: Callable) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.compiled.kernel import inlined
+from pegasos.compiled.kernel import inlined, kernel
 
 _A, _B, _C, _HALF = np.uint64(23), np.uint64(17), np.uint64(26), np.uint64(32)
 
@@ -44,3 +44,15 @@ def shuffle(order, count, state):
     for k in range(count - 1, 0, -1):
         j = below(state, k + 1)
         order[k], order[j] = order[j], order[k]
+
+
+@kernel
+def draw_below(state, bound):
+    """``below``, for callers in Python."""
+    return below(state, bound)
+
+
+@kernel
+def shuffle_all(order, state):
+    """``shuffle`` of all entries, for callers in Python."""
+    shuffle(order, order.size, state)

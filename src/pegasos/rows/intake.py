@@ -55,7 +55,7 @@ def take_in(X: Any) -> Intake:
         import scipy.sparse
 
         X = scipy.sparse.csr_array(
-            (rows.values, rows.indices, rows.pointers),  # type: ignore[union-attr]
+            (_summable(rows.values), rows.indices, rows.pointers),  # type: ignore[union-attr]
             shape=(n_rows(rows), n_features),
         ).copy()
         X.sum_duplicates()
@@ -63,6 +63,11 @@ def take_in(X: Any) -> Intake:
         rows, n_features = _csr(X, notes)
         norms, _ = _check(rows, n_features)
     return Intake(rows, n_features, norms, tuple(notes))
+
+
+def _summable(values: np.ndarray) -> np.ndarray:
+    """Values whose sums cannot overflow."""
+    return values.astype(np.float64) if values.dtype.kind in "bui" else values
 
 
 def _is_sparse(X: Any) -> bool:
@@ -123,8 +128,8 @@ def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
         return norms, not ascending and bool(_any_twice(rows, n_features))
     if fault == _BAD_POINTER:
         raise ValueError(
-            f"the CSR pointers of X decrease at row {row}; with 2**31 or more values "
-            "indptr must be int64"
+            f"the CSR pointers of X decrease or leave its {rows.values.size} values at row {row}; "
+            "with 2**31 or more values indptr must be int64"
         )
     if fault == _BAD_COLUMN:
         raise ValueError(f"row {row} of X has a column outside 0 … {n_features - 1}")
@@ -155,7 +160,7 @@ def _scan_columns(rows, i, n_features):
 @_scan_columns.of(CSR)
 def _scan_columns_csr(rows, i, n_features):
     start, stop = rows.pointers[i], rows.pointers[i + 1]
-    if stop < start or start < 0:
+    if stop < start or start < 0 or stop > rows.values.size:
         return _BAD_POINTER, True
     smallest, ascending, before = 0, True, -1
     for j in range(start, stop):

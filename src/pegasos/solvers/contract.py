@@ -131,8 +131,13 @@ def unpack(state: Any, flat: dict[str, Any], prefix: str = "") -> None:
 def describe(solver: Solver) -> str:
     """A solver with the hyper-parameters that differ from their defaults."""
     changed = [
-        f"{p.name}={getattr(solver, p.name)!r}"
+        f"{p.name}={_text(getattr(solver, p.name))}"
         for p in dataclasses.fields(solver)  # type: ignore[arg-type]
         if repr(getattr(solver, p.name)) != repr(p.default)
     ]
     return f"{type(solver).__name__}({', '.join(changed)})"
+
+
+def _text(value: Any) -> str:
+    """The whole of a value: long arrays are not cut short."""
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)

@@ -41,6 +41,8 @@ BETA, NORM, TARGET, COST = range(4)
 ACTIVE, POSITION, BIAS, KAPPA, SUM, THRESHOLD = range(6)
 PULLS, PULLED, GAP, DUAL, RATIO, ESTIMATE, PASSES, UNTIL, GAP_NOW, SHRINKING = range(6, 16)
 
+NEW_PASS = -1.0  # a position: shuffle and start the next pass
+
 _SPENT, _LOOK, _PAUSE = 0, 1, 2
 
 SAMPLE = 4096  # rows from which the gap is estimated
@@ -103,7 +105,7 @@ class DualAscent(Solver):
         numbers[:, COST] = problem.cost
         w = np.zeros(problem.d)
         run = np.zeros(16)
-        run[ACTIVE] = problem.m
+        run[ACTIVE], run[POSITION] = problem.m, NEW_PASS
         run[THRESHOLD] = np.inf
         run[SHRINKING] = self.shrink
         run[RATIO] = 0.01
@@ -238,9 +240,9 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
     done = 0
     kappa = run[KAPPA]
     while True:
-        t = np.int64(run[POSITION])
-        active = np.int64(run[ACTIVE])
-        if t == 0:
+        t, active = int(run[POSITION]), int(run[ACTIVE])
+        if t < 0:
+            t = 0
             shuffle(order, active, rng)
             run[PULLS] = run[PULLED] = run[GAP] = 0.0
         bias, total, threshold = run[BIAS], run[SUM], run[THRESHOLD]
@@ -285,7 +287,7 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
 @kernel
 def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal):
     """Set the next pass up, and guess the gap; the guess decides when to look, nothing else."""
-    run[POSITION] = 0.0
+    run[POSITION] = NEW_PASS
     run[PASSES] += 1.0
     run[THRESHOLD] = run[SHRINKING] * np.sqrt(run[PULLED] / max(run[PULLS], 1.0))
     if run[KAPPA] > 0.0:
@@ -346,4 +348,4 @@ def _reactivate(loss, which, numbers, z, bias, order, run):
     if active == 0:
         active = which.size
         run[THRESHOLD] = np.inf
-    run[ACTIVE], run[POSITION], run[DUAL] = active, 0.0, dual
+    run[ACTIVE], run[POSITION], run[DUAL] = active, NEW_PASS, dual

@@ -27,7 +27,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pegasos.certificate import Answer, View
-from pegasos.compiled import below, fetch, generator, inlined, kernel, shuffle
+from pegasos.compiled import (
+    below,
+    draw_below,
+    fetch,
+    generator,
+    inlined,
+    kernel,
+    shuffle,
+    shuffle_all,
+)
 from pegasos.losses import best_bias, clip, dual_value, radius, slopes, subgradient, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start, squared_norm
@@ -40,7 +49,7 @@ BIAS_STEPS = ("subgradient", "exact")
 
 # The numbers of a run.
 STEP, SCALE, PHI, NU, BIAS, POSITION, STOP = range(7)
-LARGEST, SCALES, BIASES, LOSS, ESTIMATE, RATIO, EPOCHS = range(7, 14)
+LARGEST, SCALES, BIASES, LOSS, ESTIMATE, RATIO, EPOCHS, BEGUN = range(7, 15)
 
 BURST = 8192  # visits that go on without a look at the gap, however few the rows
 RENORMALISE = 1e-100  # Φ below this is multiplied into v
@@ -216,8 +225,8 @@ class Pegasos(Solver):
         if rule.iid:
             order = np.empty(batches * rule.batch, dtype=np.uint32)
         elif self.order == "shuffle-once":
-            shuffle(order, order.size, rng)
-        run = np.zeros(14)
+            shuffle_all(order, rng)
+        run = np.zeros(15)
         run[PHI], run[RATIO], run[SCALE] = 1.0, 0.5, 1.0
         state = PegasosState(
             v=np.zeros(problem.d),
@@ -230,7 +239,9 @@ class Pegasos(Solver):
         w = np.zeros(problem.d) if self.w1 is None else np.array(self.w1, dtype=np.float64)
         if warm is not None:
             # As if one pass had been made: the next steps are as long as those of a second one.
-            w, run[BIAS], run[STEP] = warm.w.copy(), warm.b, batches
+            w, run[STEP] = warm.w.copy(), batches
+            run[BIAS] = warm.b if problem.free_bias else 0.0
+            run[BEGUN] = batches
             if warm.beta is not None:
                 beta = np.where(problem.cost > 0, warm.beta, 0.0)
                 w = _sum_of_rows(problem.loss, problem.rows, problem.which, beta, problem, w)
@@ -244,7 +255,7 @@ class Pegasos(Solver):
         if self.steps is not None:
             run[STOP] = run[STEP] + self.steps
             if self.output == "random":  # w_r is there after r − 1 steps
-                run[STOP] = run[STEP] + float(below(rng, self.steps))
+                run[STOP] = run[STEP] + float(draw_below(rng, self.steps))
         return state
 
     def advance(self, problem: Problem, state: PegasosState, visits: int, goal: float) -> Report:
@@ -299,9 +310,10 @@ class Pegasos(Solver):
     def answer(self, problem: Problem, state: PegasosState) -> Answer:
         run = state.run
         w, b = run[SCALE] * state.v, run[BIAS]
-        if self.output == "average" and run[STEP] > 0:
-            w = (run[SCALES] * state.v - state.past) / run[STEP]
-            b = run[BIASES] / run[STEP]
+        steps = run[STEP] - run[BEGUN]
+        if self.output == "average" and steps > 0:
+            w = (run[SCALES] * state.v - state.past) / steps
+            b = run[BIASES] / steps
         beta = self._dual_factor(state, self._rule(problem)) * state.counts
         return Answer(w, float(b), beta)
 

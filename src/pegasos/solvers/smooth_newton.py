@@ -32,6 +32,9 @@ def smooth_newton(problem: Problem, w: np.ndarray, b: float) -> tuple[np.ndarray
     penalty[d:] = 0.0
     w = np.append(w, b) if problem.free_bias else w.copy()
     objective, force, bend = _evaluate(table, y, cost, penalty, w)
+    at_zero = _evaluate(table, y, cost, penalty, np.zeros_like(w))
+    if at_zero[0] < objective:  # far out all slopes are flat, and steps without end
+        w, (objective, force, bend) = np.zeros_like(w), at_zero
     for _ in range(STEPS):
         gradient = penalty * w - table.T @ force
         system = table.T @ (table * bend[:, None])

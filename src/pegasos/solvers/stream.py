@@ -6,9 +6,9 @@
 
 A row of weight s moves the clock by s. No number of any row is kept, yet there is a lower bound:
 with β_i = −Φ s_i g_i/(λW) the dual of the rows seen is at least Φ Σ s_i (ℓ_i − g_i z_i)/(Φ_i λW)
-− ½‖Σ β_i x_i‖², because d is concave and d(0) = 0; for the same reason any fraction of β will do, and the best one is taken. A
-free bias needs Σ β = 0, so the sums over positive and negative β are kept apart and the heavier one
-is scaled down.
+− ½‖Σ β_i x_i‖², because d is concave and d(0) = 0; so any fraction of β will do, and the best is
+taken. A free bias needs Σ β = 0, so the sums over positive and negative β are kept apart and the
+heavier one is scaled down.
 
 Panagiotakopoulos & Tsampouka 2013, section 2, for the bound; weights, projection and bias ours.
 """
@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from pegasos.compiled import generator, kernel, shuffle
+from pegasos.compiled import generator, kernel, shuffle_all
 from pegasos.losses import Loss, radius, subgradient, value
 from pegasos.rows import Intake, add, dot, squared_norm
 from pegasos.solvers.pegasos import Pegasos
@@ -93,7 +93,7 @@ class Stream:
         if order.size == 0:
             return
         if self.solver.order == "shuffle":
-            shuffle(order, order.size, self._rng)
+            shuffle_all(order, self._rng)
         self._widen_ball(y[order], weights[order])
         _learn(
             rows.rows._replace(constant=self.constant),
