@@ -142,11 +142,14 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
     if excess == 0.0:
         return
     side = 1.0 if excess > 0 else -1.0
-    heavy = np.flatnonzero(beta * side > 0).astype(np.uint32)
-    size = np.abs(beta[heavy])
+    heavy = np.flatnonzero(beta > 0 if excess > 0 else beta < 0).astype(np.uint32)
+
+    def keys_of(rows: np.ndarray) -> np.ndarray:
+        return side * (problem.y[rows] - z[rows])
+
     if math.isinf(problem.loss.curvature):
-        keys = side * (problem.y[heavy] - z[heavy])
-        last, _ = weighted_crossing(keys.copy(), size.copy(), abs(excess))
+        last, _ = weighted_crossing(keys_of(heavy), np.abs(beta[heavy]), abs(excess))
+        keys, size = keys_of(heavy), np.abs(beta[heavy])
         gone = keys < last
         taken = np.where(gone, size, 0.0)
         left = abs(excess) - taken.sum()
@@ -154,6 +157,7 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
             taken[k] = min(max(left, 0.0), size[k])
             left -= taken[k]
     else:
+        size = np.abs(beta[heavy])
         taken = size * min(abs(excess) / size.sum(), 1.0)
     changed = np.flatnonzero(taken)
     before = beta[heavy[changed]]

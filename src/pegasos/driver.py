@@ -339,7 +339,6 @@ class _Run:
         self.solver_seconds = 0.0
         self.seconds_before = 0.0  # wall time of the runs that this one resumes
         self.looked_at = 0.0  # visits at the last look
-        self.estimates = False  # the solver has given an estimate of the gap
         self.best_dual = -math.inf
         self.best_beta: np.ndarray | None = None
         self.best_primal = math.inf
@@ -399,7 +398,9 @@ class _Run:
         """
         m = self.problem.m
         passes_then = self.looked_at / m
-        wait = max(10.0, passes_then) if self.estimates else max(1.0, 0.3 * passes_then)
+        wait = (
+            max(10.0, passes_then) if self.solver.solves.estimates else max(1.0, 0.3 * passes_then)
+        )
         due = self.looked_at + wait * m
         ahead = math.ceil(min(due, self.max_passes * m) - self.visits)
         before = time.perf_counter()
@@ -411,9 +412,7 @@ class _Run:
         self.portion = int(min(max(self.portion * grow, 1), 1e12))
         if report.note:
             self._note(report.note)
-        estimate = math.inf
-        if report.gap_estimate is not None:
-            self.estimates, estimate = True, report.gap_estimate
+        estimate = math.inf if report.gap_estimate is None else report.gap_estimate
         stop = report.status if report.status != RUNNING else self._limit_reached(interrupt)
         scheduled = report.look or self.visits >= due or estimate <= 0.97 * goal
         if not (scheduled or stop):
@@ -507,7 +506,7 @@ class _Run:
             return CONVERGED
         return FINISHED if self.stopped == FINISHED else ""
 
-    _KEPT = ("visits", "solver_seconds", "looked_at", "estimates", "best_dual", "best_primal")
+    _KEPT = ("visits", "solver_seconds", "looked_at", "best_dual", "best_primal")
 
     def _save(self, path: Path, state: Any, stopped: str) -> None:
         """The whole run in one file: NumPy's own format with a JSON header, no pickle."""

@@ -515,7 +515,9 @@ def best_bias(loss: Loss, z: np.ndarray, y: np.ndarray, cost: np.ndarray) -> flo
     use = cost > 0
     if not use.all():
         z, y, cost = z[use], y[use], cost[use]
-    if isinstance(loss, Hinge):
+    if isinstance(loss, Hinge) and cost.min() == cost.max():
+        low, high = _neighbours(y - z, int(np.count_nonzero(y > 0)))
+    elif isinstance(loss, Hinge):
         low, high = weighted_crossing(y - z, cost.copy(), float(cost[y > 0].sum()))
     elif isinstance(loss, EpsilonInsensitive):
         kinks = np.concatenate((y - z - loss.epsilon, y - z + loss.epsilon))
@@ -525,6 +527,16 @@ def best_bias(loss: Loss, z: np.ndarray, y: np.ndarray, cost: np.ndarray) -> flo
     if math.isinf(low) or math.isinf(high):
         return float(high if math.isinf(low) else low) if low != -high else 0.0
     return float(0.5 * (low + high))
+
+
+def _neighbours(keys: np.ndarray, count: int) -> tuple[float, float]:
+    """The count-th and the next smallest of the keys: where equal weights cross their target."""
+    if count == 0:
+        return -math.inf, float(keys.min())
+    if count == keys.size:
+        return float(keys.max()), math.inf
+    keys.partition((count - 1, count))
+    return float(keys[count - 1]), float(keys[count])
 
 
 def _smooth_interval(loss: Loss, z: np.ndarray, y: np.ndarray, cost: np.ndarray):

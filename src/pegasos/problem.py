@@ -128,6 +128,7 @@ class Problem:
                     f"with loss {self.loss.name!r} the labels must be -1 and +1; "
                     f"row {row} has {y[row]:g}"
                 )
+            return np.where(used, y, 0.0).astype(np.int8)
         return np.where(used, y, 0.0)
 
     def with_targets(self, y: Any, weights: Any = None) -> Problem:
@@ -160,6 +161,8 @@ class Problem:
     def squared_norms(self) -> np.ndarray:
         """‖x_i‖² with the constant feature, and a tiny number for empty rows."""
         norms = self.intake.squared_norms
+        if self.constant == 0.0 and norms.min() > 0.0:
+            return norms
         return np.maximum(norms + self.constant**2, TINY)
 
     @functools.cached_property

@@ -25,7 +25,12 @@ log = logging.getLogger("pegasos")
 # Sums may be reordered and fused; NaN and infinity keep their meaning: no "nnan", "ninf", "afn",
 # and no "nsz", with which "reassoc" folds the x − x of np.isfinite(x) to zero.
 FAST = {"reassoc", "contract", "arcp"}
-OPTIONS: Any = {"nogil": True, "error_model": "numpy", "fastmath": FAST}
+OPTIONS: Any = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": FAST,
+    "no_cfunc_wrapper": True,  # nobody calls from C, and each costs a fiftieth of a second
+}
 INLINED = OPTIONS | {"forceinline": True}
 
 # The rooms that a kernel may reach; those above them hold no compiled code.

@@ -65,7 +65,7 @@ def contestants(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The labels -1 and +1 of all rows, and their weights, in one contest."""
     other, positive = contest
-    y = np.where(codes == positive, 1.0, -1.0)
+    y = np.where(codes == positive, np.int8(1), np.int8(-1))
     if other is None:
         return y, weights
     takes_part = np.isin(codes, (other, positive))
@@ -92,7 +92,7 @@ def classes_of(y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, n
             f"a classifier needs at least 2 classes, but the rows with weight hold one class, "
             f"{classes[0]!r}"
         )
-    return classes, codes
+    return classes, codes.astype(np.min_scalar_type(classes.size))
 
 
 def with_class_weights(

@@ -42,7 +42,7 @@ class Auto(Solver):
     """
 
     name: ClassVar[str] = "auto"
-    solves: ClassVar[Solves] = Solves(exact=True)
+    solves: ClassVar[Solves] = Solves(exact=True, estimates=True)
 
     def start(
         self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None

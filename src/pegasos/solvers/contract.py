@@ -26,6 +26,7 @@ class Solves:
     losses: frozenset[str] = frozenset(LOSSES)
     biases: frozenset[str] = frozenset(BIASES)
     exact: bool = False  # it can finish small problems to the last digits of float64
+    estimates: bool = False  # its guesses of the gap are good enough to look seldom without them
 
 
 @dataclass

@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from pegasos.certificate import Answer, View
-from pegasos.compiled import below, fetch, generator, inlined, kernel, shuffle
+from pegasos.compiled import below, fetch, generator, kernel, shuffle
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
@@ -88,7 +88,7 @@ class DualAscent(Solver):
     shrink: float = 1.5
 
     name: ClassVar[str] = "dual-ascent"
-    solves: ClassVar[Solves] = Solves(exact=True)
+    solves: ClassVar[Solves] = Solves(exact=True, estimates=True)
 
     def __post_init__(self) -> None:
         if not self.shrink > 0:
@@ -110,7 +110,7 @@ class DualAscent(Solver):
         run[SHRINKING] = self.shrink
         run[RATIO] = 0.01
         run[UNTIL] = 10.0
-        run[GAP_NOW] = np.inf
+        run[GAP_NOW] = run[ESTIMATE] = np.inf
         if problem.free_bias:
             run[KAPPA] = 0.1 * float(np.median(norms[problem.which]))
             run[BIAS] = 0.0 if warm is None else warm.b
@@ -143,11 +143,8 @@ class DualAscent(Solver):
             visits,
             goal,
         )
-        report = Report(done)
-        if event == _LOOK:
-            report.gap_estimate, report.look = float(state.run[ESTIMATE]), True
-        elif event == _PAUSE:
-            report.gap_estimate = float(state.run[ESTIMATE])
+        report = Report(done, float(state.run[ESTIMATE]), look=event == _LOOK)
+        if event == _PAUSE:
             if goal < TIGHT:
                 report.look = self._finish(problem, state)
             state.run[UNTIL] = state.run[PASSES] + (3.0 if report.look else 10.0)
@@ -212,12 +209,8 @@ class DualAscent(Solver):
             run[BIAS] = view.b
             run[SUM] = float(view.beta.sum())
         run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
+        run[ESTIMATE] = np.inf
         _reactivate(problem.loss, problem.which, state.numbers, view.z, run[BIAS], state.order, run)
-
-
-@inlined
-def _row(numbers, i):
-    return numbers[i, BETA], numbers[i, NORM], numbers[i, TARGET], numbers[i, COST]
 
 
 @kernel
@@ -225,7 +218,7 @@ def _begin(rows, loss, which, numbers, w, run):
     """w = Σ β_i x_i and the sums that go with it, for a β brought into its domain."""
     for k in range(which.size):
         i = np.uint64(which[k])
-        beta, _, y, c = _row(numbers, i)
+        beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
         beta = clip(loss, beta, y, c)
         numbers[i, BETA] = beta
         run[DUAL] += dual_value(loss, beta, y, c)
@@ -254,7 +247,8 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
                 fetch(numbers, q * np.uint64(4))
                 fetch_row(rows, np.uint64(order[t + 8]))
             i = np.uint64(order[t])
-            beta, norm, y, c = _row(numbers, i)
+            beta, norm = numbers[i, BETA], numbers[i, NORM]
+            y, c = numbers[i, TARGET], numbers[i, COST]
             z = dot(rows, i, w) + bias
             done += 1
             gap += c * value(loss, z, y) - dual_value(loss, beta, y, c) + z * beta
@@ -324,7 +318,7 @@ def _sampled_gap(rows, loss, which, numbers, w, bias, rng):
         if k + 8 < count:
             fetch_row(rows, np.uint64(which[first + (k + 8) * step]))
         i = np.uint64(which[first + k * step])
-        beta, _, y, c = _row(numbers, i)
+        beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
         z = dot(rows, i, w) + bias
         total += c * value(loss, z, y) - dual_value(loss, beta, y, c) + z * beta
     return total * m / count
@@ -336,7 +330,7 @@ def _reactivate(loss, which, numbers, z, bias, order, run):
     active, last, dual = 0, which.size, 0.0
     for k in range(which.size):
         i = np.uint64(which[k])
-        beta, _, y, c = _row(numbers, i)
+        beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
         dual += dual_value(loss, beta, y, c)
         _, stuck = pull(loss, z[i] + bias, y, c, beta)
         if stuck > run[THRESHOLD]:
