@@ -200,3 +200,31 @@ def test_features_on_scales_from_tiny_to_huge_end_with_a_true_certificate():
     assert np.isfinite(solution.w).all()
     assert solution.converged == (solution.certificate.relative_gap <= 1e-3)
     assert 0 <= solution.certificate.dual <= solution.certificate.primal
+
+
+def test_what_rounding_leaves_of_the_balance_is_charged():
+    problem = Problem([[1e6 + 1], [1e6 - 1]], [1, -1], C=1.0, bias="free")
+    view = certify(problem, Answer(np.array([1.0]), 0.0, np.array([0.5, -0.5 - 4e-13])))
+    assert view.certificate.dual <= 0.5 * (1 + 1e-12)
+
+
+def test_targets_far_from_zero_keep_their_digits_with_a_free_bias():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((30, 2))
+    y = X[:, 0] + 0.1 * rng.standard_normal(30)
+    near, far = (
+        solve(Problem(X, y + offset, C=1.0, loss="epsilon_insensitive", bias="free"), tol=1e-6)
+        for offset in (0.0, 2.0**30)
+    )
+    assert far.certificate.dual <= far.certificate.primal * (1 + 1e-12)
+    assert far.certificate.primal == pytest.approx(near.certificate.primal, rel=1e-5)
+    assert far.b == pytest.approx(near.b + 2.0**30, rel=1e-12)
+
+
+def test_a_free_bias_among_mostly_empty_rows():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((20_000, 6))
+    X[:12_000] = 0.0
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(20_000) > 0.3, 1.0, -1.0)
+    solution = solve(Problem(X, y, C=1.0, bias="free"), max_passes=100)
+    assert solution.converged, solution.summary()

@@ -885,3 +885,38 @@ def test_best_of_refuses_what_makes_no_sense(options, sentence):
     options = {"solver": Pegasos(steps=100), "choose": "objective", **options}
     with pytest.raises(ValueError, match=sentence):
         best_of(noisy(), options.pop("solver"), **options)
+
+
+def test_resuming_a_finished_run_keeps_its_certificate(tmp_path):
+    problem, path = noisy(100, 5), tmp_path / "run.npz"
+    solver = Pegasos(steps=50)
+    whole = solve(problem, solver, tol=None, checkpoint=path)
+    same_run(whole, solve(problem, solver, tol=None, resume=path))
+    assert whole.certificate.dual > 0
+
+
+def test_an_interrupt_at_the_last_look_is_not_lost():
+    pressed = []
+
+    def press(event):
+        if event.kind == "look" and event.certificate.relative_gap <= 0.5 and not pressed:
+            pressed.append(signal.raise_signal(signal.SIGINT))
+
+    solution = solve(noisy(), Pegasos(), tol=0.5, on_event=press)
+    assert solution.status == "interrupted"
+    assert solution.converged
+
+
+def test_best_of_judges_the_very_b_that_it_returns():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 3))
+    y = np.where(X[:, 0] > 0.5, 1.0, -1.0)
+    problem, holdout = (Problem(X[k::2], y[k::2], lam=0.1, bias="free") for k in (0, 1))
+    solver = Pegasos(steps=60, order="iid", output="random")
+    chosen = best_of(problem, solver, runs=3, holdout=holdout, choose="objective")
+    judged = [float(v) for v in chosen.trace.notes[-1].split(": ")[1].split(", ")]
+    margins = holdout.y * (X[1::2] @ chosen.w + chosen.b)
+    objective = 0.5 * chosen.w @ chosen.w + holdout.C * np.maximum(0, 1 - margins).sum()
+    assert min(judged) == pytest.approx(objective, rel=1e-4)
+    with pytest.raises(ValueError, match="holdout has d"):
+        best_of(problem, solver, runs=3, holdout=Problem(np.eye(2), [1, -1], lam=1, bias="free"))

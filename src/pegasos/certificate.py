@@ -122,6 +122,8 @@ def certify(problem: Problem, answer: Answer) -> View:
         dual, how = 0.0, TRIVIAL
         if beta is not None:
             dual = _total_dual(loss, beta, y, cost) - 0.5 * float(w_beta @ w_beta)
+            if problem.free_bias:  # what rounding leaves of Σ β costs b · Σ β
+                dual -= abs(b) * abs(float(beta.sum()))
             how = RECOMPUTED
     return View(certificate(problem, primal, dual, how), answer.w, b, beta, z, w_beta)
 
@@ -141,46 +143,58 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
     excess = float(beta.sum())
     if excess == 0.0:
         return
+    before = float(np.abs(beta).sum())
     side = 1.0 if excess > 0 else -1.0
-    heavy = np.flatnonzero(beta > 0 if excess > 0 else beta < 0).astype(np.uint32)
-
-    def keys_of(rows: np.ndarray) -> np.ndarray:
-        return side * (problem.y[rows] - z[rows])
-
+    last, share = np.inf, abs(excess) / (0.5 * (before + abs(excess)))
     if math.isinf(problem.loss.curvature):
-        last, _ = weighted_crossing(keys_of(heavy), np.abs(beta[heavy]), abs(excess))
-        keys, size = keys_of(heavy), np.abs(beta[heavy])
-        gone = keys < last
-        taken = np.where(gone, size, 0.0)
-        left = abs(excess) - taken.sum()
-        for k in np.flatnonzero(keys == last):
-            taken[k] = min(max(left, 0.0), size[k])
-            left -= taken[k]
-    else:
-        size = np.abs(beta[heavy])
-        taken = size * min(abs(excess) / size.sum(), 1.0)
-    changed = np.flatnonzero(taken)
-    before = beta[heavy[changed]]
-    after = before - side * taken[changed]
-    after[taken[changed] == size[changed]] = 0.0
-    weight = float(np.abs(beta).sum())
-    beta[heavy[changed]] = after
-    # What rounding leaves over goes to the largest coefficient of that side.
+        heavy = beta > 0 if side > 0 else beta < 0
+        keys, size = z[heavy], beta[heavy]
+        np.subtract(problem.y[heavy], keys, out=keys)
+        keys *= side
+        size *= side
+        last, share = weighted_crossing(keys, size, abs(excess))[0], 1.0
+        del keys, size, heavy
+    changed = _lower(problem.rows, problem.y, z, beta, side, last, share, abs(excess), w_beta)
     rest = float(beta.sum())
-    if changed.size:
-        top = int(np.argmax(np.abs(after)))
-        if rest * after[top] > 0 and abs(after[top]) > abs(rest):
-            after[top] -= rest
-            beta[heavy[changed[top]]] = after[top]
-    left_over = float(np.abs(beta).sum())
-    if abs(float(beta.sum())) > BALANCED * left_over:
+    top = changed if changed >= 0 else int(np.argmax(side * beta))
+    if rest != 0.0 and rest * beta[top] > 0 and abs(beta[top]) > abs(rest):
+        beta[top] -= rest  # what rounding has left over
+        _add_one(problem.rows, top, -rest, w_beta)
+    after = float(np.abs(beta).sum())
+    if abs(float(beta.sum())) > BALANCED * after:
         beta[:] = 0.0  # nothing but rounding was left
-    if left_over > 0.1 * weight:
-        _add_all(problem.rows, heavy[changed], after - before, w_beta)
-    else:  # the difference of large sums would not be exact
+    if after < 0.1 * before:  # the difference of large sums would not be exact
         w_beta[:] = 0.0
-        kept = np.flatnonzero(beta).astype(np.uint32)
-        _add_all(problem.rows, kept, beta[kept], w_beta)
+        _add_all(problem.rows, problem.which, beta, w_beta)
+
+
+@kernel
+def _lower(rows, y, z, beta, side, last, share, excess, w_beta):
+    """Take ``excess`` from the coefficients of one side: those whose key is below ``last``, whole
+    or a share of each, and what is then missing from those at ``last``. Returns the largest that
+    is left of those that were changed."""
+    taken = 0.0
+    for i in range(beta.size):
+        if beta[i] * side > 0.0 and side * (y[i] - z[i]) < last:
+            taken += share * abs(beta[i])
+    left = max(excess - taken, 0.0)
+    largest = -1
+    for i in range(beta.size):
+        if beta[i] * side > 0.0:
+            size, key = abs(beta[i]), side * (y[i] - z[i])
+            amount = 0.0
+            if key < last:
+                amount = share * size
+            elif key == last:
+                amount = min(left, size)
+                left -= amount
+            if amount > 0.0:
+                new = 0.0 if amount == size else beta[i] - side * amount
+                add(rows, np.uint64(i), new - beta[i], w_beta)
+                beta[i] = new
+                if largest < 0 or abs(new) > abs(beta[largest]):
+                    largest = i
+    return largest
 
 
 @kernel
@@ -202,9 +216,16 @@ def _margins_and_sum(rows, which, w, z, beta, w_beta):
 
 
 @kernel
-def _add_all(rows, which, steps, w):
+def _add_all(rows, which, beta, w):
     for k in range(which.size):
-        add(rows, np.uint64(which[k]), steps[k], w)
+        i = np.uint64(which[k])
+        if beta[i] != 0.0:
+            add(rows, i, beta[i], w)
+
+
+@kernel
+def _add_one(rows, i, step, w):
+    add(rows, np.uint64(i), step, w)
 
 
 @kernel

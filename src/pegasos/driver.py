@@ -32,6 +32,7 @@ from pegasos.certificate import (
     certify,
 )
 from pegasos.compiled import limit_blas
+from pegasos.losses import total_loss
 from pegasos.problem import Problem
 from pegasos.solvers import as_solver
 from pegasos.solvers.contract import (
@@ -252,7 +253,7 @@ def solve(
     True
     """
     run = _Run(problem, as_solver(solver), tol, max_passes, max_seconds, on_event, 0)
-    with Interrupt() as interrupt:
+    with Interrupt() as interrupt, limit_blas():
         return run.go(interrupt, seed, warm, checkpoint, resume)
 
 
@@ -316,10 +317,10 @@ def solve_many(
     unknown = set(options) - {"tol", "max_passes"}
     if unknown:
         raise TypeError(f"solve_many has no option {', '.join(sorted(unknown))}")
-    with Interrupt() as interrupt:
+    with Interrupt() as interrupt, limit_blas():
         if workers == 1:
             return [one(k) for k in range(len(problems))]
-        with limit_blas(), ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(one, range(len(problems))))
 
 
@@ -358,6 +359,7 @@ class _Run:
             warm = warm.answer
         if warm is not None:
             _check_warm(problem, warm)
+            warm = replace(warm, b=warm.b - problem.shift if problem.free_bias else 0.0)
         state = solver.start(problem, _sequence(seed), warm)
         if resume is not None:
             self._load(Path(resume), state)
@@ -366,9 +368,12 @@ class _Run:
                 self._note(text)
         goal = self._goal()
         status = self._already_there(state, goal) if resume is not None else ""
+        if not status and self.max_seconds == 0.0:  # no time is left for even one step
+            self._look(state)
+            status = MAX_SECONDS
         while not status:
             status = self._turn(interrupt, state, goal, checkpoint)
-        return self._finish(status, state)
+        return self._finish(INTERRUPTED if interrupt.set else status, state)
 
     def _notes(self):
         if self.tol is not None and self.tol < FINEST_TOLERANCE:
@@ -422,7 +427,7 @@ class _Run:
         view = self._look(state)
         if scheduled:
             self.looked_at = self.visits
-        if self._proof(view.certificate.primal).relative_gap <= goal:
+        if self._proof(self.best_primal).relative_gap <= goal:
             stop = CONVERGED
         elif scheduled and report.status == RUNNING:
             self.solver.looked(self.problem, state, view)
@@ -440,6 +445,16 @@ class _Run:
         return ""
 
     def _look(self, state) -> View:
+        self._certify(state)
+        self._record()
+        return self.view
+
+    def _record(self) -> None:
+        proof = self._proof(self.view.certificate.primal)
+        self.trace.add(self.passes, self.solver_seconds, proof)
+        self._emit("look", proof)
+
+    def _certify(self, state) -> None:
         """Certify the present answer, and keep the best of both sides."""
         answer = self.solver.answer(self.problem, state)
         view = certify(self.problem, Answer(answer.w.copy(), answer.b, answer.beta))
@@ -448,10 +463,6 @@ class _Run:
         if view.certificate.primal < self.best_primal:
             self.best_primal, self.best = view.certificate.primal, (view.w, view.b)
         self.view = view
-        proof = self._proof(view.certificate.primal)
-        self.trace.add(self.passes, self.solver_seconds, proof)
-        self._emit("look", proof)
-        return view
 
     def _proof(self, primal: float) -> Certificate:
         """A primal value against the best lower bound so far."""
@@ -462,7 +473,7 @@ class _Run:
     def _finish(self, status: str, state: Any) -> Solution:
         problem = self.problem
         w, b, primal = self.view.w, self.view.b, self.view.certificate.primal
-        if status not in (CONVERGED, FINISHED):
+        if status != FINISHED:
             if self.best is None:  # diverged before the first look
                 zero = certify(problem, Answer(np.zeros(problem.d), 0.0, None))
                 self.best, self.best_primal = (zero.w, zero.b), zero.certificate.primal
@@ -472,6 +483,7 @@ class _Run:
         converged = tol is not None and proof.relative_gap <= tol
         if converged and status != INTERRUPTED:
             status = CONVERGED
+        b += problem.shift
         answer = Answer(w, b if problem.free_bias else 0.0, self.best_beta)
         return Solution(
             w=w[: problem.intake.n_features].copy(),
@@ -500,9 +512,10 @@ class _Run:
         """Whether the run that is resumed had ended by itself."""
         if self.stopped not in (CONVERGED, FINISHED):
             return ""
-        answer = self.solver.answer(self.problem, state)
-        self.view = certify(self.problem, answer)
-        if self._proof(self.view.certificate.primal).relative_gap <= goal:
+        self._certify(state)
+        if not self.trace.passes or self.trace.passes[-1] != self.passes:
+            self._record()
+        if self._proof(self.best_primal).relative_gap <= goal:
             return CONVERGED
         return FINISHED if self.stopped == FINISHED else ""
 
@@ -680,6 +693,13 @@ def best_of(
     if choose == "error" and (holdout is None or not holdout.loss.labels):
         raise ValueError("choosing by the zero-one error needs a holdout problem with labels")
     short = type(solver)(**{**solver.get_params(), "steps": steps // runs})
+    if holdout is not None:
+        for fact in ("d", "bias", "constant"):
+            if getattr(holdout, fact) != getattr(problem, fact):
+                raise ValueError(
+                    f"the holdout has {fact} {getattr(holdout, fact)!r}, the problem "
+                    f"{getattr(problem, fact)!r}: they must agree"
+                )
     found = solve_many(
         [problem] * runs, short, tol=None, max_passes=math.inf, seed=seed, n_jobs=n_jobs
     )
@@ -693,8 +713,11 @@ def best_of(
 
 
 def _judge(problem: Problem, answer: Answer, by: str) -> float:
-    view = certify(problem, Answer(answer.w, answer.b, None))
+    """The objective or the zero-one error of exactly this w and b."""
+    b = answer.b - problem.shift
+    z = certify(problem, Answer(answer.w, b, None)).z
     if by == "objective":
-        return view.certificate.primal
-    wrong = problem.y * (view.z + answer.b) <= 0
+        loss = total_loss(problem.loss, z, b, problem.y, problem.cost)
+        return float(0.5 * float(answer.w @ answer.w) + loss)
+    wrong = problem.y * (z + b) <= 0
     return float(problem.cost[wrong & (problem.cost > 0)].sum() / problem.cost.sum())

@@ -497,14 +497,12 @@ def total_loss(loss, z, b, y, cost):
 
 @kernel
 def _total_slope(loss, z, b, y, cost):
-    """The derivative of the total loss in b and, by a difference quotient, its own derivative."""
-    slope, scale = 0.0, 0.0
+    """The derivative of the total loss in b."""
+    slope = 0.0
     for i in range(z.size):
         if cost[i] > 0.0:
-            g = cost[i] * subgradient(loss, z[i] + b, y[i])
-            slope += g
-            scale += abs(g)
-    return slope, scale
+            slope += cost[i] * subgradient(loss, z[i] + b, y[i])
+    return slope
 
 
 def best_bias(loss: Loss, z: np.ndarray, y: np.ndarray, cost: np.ndarray) -> float:
@@ -560,7 +558,7 @@ def _smooth_interval(loss: Loss, z: np.ndarray, y: np.ndarray, cost: np.ndarray)
         bottom, top = -reach, reach
     elif low <= high:
         return low, high  # the loss is zero on all of it
-    root = _increasing_root(lambda b: _total_slope(loss, z, b, y, cost)[0], bottom, top)
+    root = _increasing_root(lambda b: _total_slope(loss, z, b, y, cost), bottom, top)
     return root, root
 
 

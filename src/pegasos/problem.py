@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.losses import TINY, Loss, as_loss, best_bias, total_loss
+from pegasos.losses import TINY, Loss, as_loss, best_bias, radius, total_loss
 from pegasos.rows import Intake, scores, take_in
 
 BIASES = ("none", "feature", "free")
@@ -76,6 +76,11 @@ class Problem:
         self.rows = self.intake.rows._replace(constant=self.constant)
         weights = self._take_weights(weights)
         self.y = self._take_targets(y, weights)
+        self.shift = 0.0
+        if bias == "free" and not self.loss.labels:
+            # Far from zero, Σ y β would cancel; b takes the shift back in the solution.
+            self.shift = float(np.median(self.y[weights > 0]))
+            self.y -= self.shift
         total = float(weights.sum())
         if (lam is None) == (C is None):
             raise ValueError("give exactly one of lam and C (C = 1 / (lam * sum of weights))")
@@ -166,6 +171,17 @@ class Problem:
         return np.maximum(norms + self.constant**2, TINY)
 
     @functools.cached_property
+    def reach(self) -> float:
+        """max s̃_i ‖x_i‖²."""
+        return float(np.max((self.weights * self.squared_norms)[self.which]))
+
+    @functools.cached_property
+    def radius(self) -> float:
+        """A bound on λ‖w*‖²."""
+        y, weights = self.y[self.which], self.weights[self.which]
+        return radius(self.loss, y, weights, self.free_bias)
+
+    @functools.cached_property
     def zero_objective(self) -> float:
         """P₀: the objective at w = 0 with the best b, the scale of all rounding."""
         zero = np.zeros(self.y.size)
@@ -182,7 +198,15 @@ class Problem:
         digest = hashlib.sha256()
         for array in (self.y, self.cost, self._projected_rows):
             digest.update(np.ascontiguousarray(array).tobytes())
-        facts = (self.d, self.lam, self.loss.name, tuple(self.loss), self.bias, self.constant)
+        facts = (
+            self.d,
+            self.shift,
+            self.lam,
+            self.loss.name,
+            tuple(self.loss),
+            self.bias,
+            self.constant,
+        )
         digest.update(repr(facts).encode())
         return digest.hexdigest()
 

@@ -279,7 +279,7 @@ def test_overflow_is_reported_and_the_last_good_answer_kept():
     [
         ({"batch": 0}, "batch must be a positive integer"),
         ({"batch": 2.5}, "batch must be a positive integer"),
-        ({"steps": 0}, "steps must lie between"),
+        ({"steps": 0}, "steps must be an integer"),
         ({"order": "random"}, "order must be one of iid, cycle"),
         ({"output": "best"}, "output must be one of last"),
         ({"output": "random"}, "give steps"),
@@ -306,3 +306,25 @@ def test_a_mismatch_is_refused_before_any_work(solver, bias, sentence):
     X, y = data()
     with pytest.raises(ValueError, match=sentence):
         solve(Problem(X, y, lam=0.03, bias=bias), solver)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_epsilon_insensitive"])
+def test_squared_losses_with_a_free_bias_and_short_rows_do_not_diverge(loss):
+    X, y = data(loss=loss)
+    problem = Problem(0.1 * X, y, lam=1e-3, loss=loss, bias="free")
+    solution = solve(problem, Pegasos(), tol=1e-2, max_passes=300)
+    assert solution.status != "diverged"
+    assert solution.certificate.primal < problem.zero_objective
+
+
+def test_no_bound_from_the_sub_gradients_where_no_lemma_holds():
+    X, y = data()
+    for problem, warm in (
+        (Problem(X, y, lam=0.03, bias="free"), None),
+        (Problem(X, y, lam=0.03, loss="squared_hinge"), None),
+        (Problem(X, y, lam=0.03), solve(Problem(X, y, lam=0.03)).answer),
+    ):
+        state = Pegasos().start(problem, SEED, warm)
+        Pegasos().advance(problem, state, 5, -1.0)
+        with pytest.raises(ValueError, match="from their first step"):
+            Pegasos().measured_bound(problem, state)

@@ -181,8 +181,13 @@ def _plain_unsigned(index):
 unsigned: Any = _plain_unsigned if PLAIN else _unsigned
 
 
-def limit_blas():
-    """One BLAS thread, for a block of code that runs its own threads."""
-    from threadpoolctl import threadpool_limits
+@functools.cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
 
-    return threadpool_limits(1, user_api="blas")
+    return ThreadpoolController()
+
+
+def limit_blas():
+    """One BLAS thread for a block of code: it runs its own threads, and the bits stay the same."""
+    return _thread_pools().limit(limits=1, user_api="blas")

@@ -23,7 +23,7 @@ from pegasos.problem import Problem
 from pegasos.rows import Intake, scores, take_in
 
 # X in any numeric type, as it lies in memory; take_in itself looks for NaN and infinity.
-AS_IT_LIES = {"accept_sparse": "csr", "accept_large_sparse": True, "ensure_all_finite": False}
+AS_IT_LIES = {"accept_sparse": True, "accept_large_sparse": True, "ensure_all_finite": False}
 
 
 class LinearModel(CallbackSupport, BaseEstimator):

@@ -76,7 +76,7 @@ class StreamingModel(LinearModel):
         streams = self._streams
         self._keep_models([np.array(s.w) for s in streams], [float(s.b) for s in streams])
         self.certificates_ = [of_stream(stream.lower_bound) for stream in streams]
-        self.certificate_ = self.certificates_[0]
+        self.certificate_ = min(self.certificates_, key=lambda proof: proof.dual)
         self.converged_ = False
         self.t_ = max(stream.t for stream in streams)
         self.summary_ = f"learned from a stream in {self.t_} steps"

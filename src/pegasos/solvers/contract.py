@@ -53,7 +53,6 @@ class Solver:
 
     name: ClassVar[str] = ""
     solves: ClassVar[Solves] = Solves()
-    state_type: ClassVar[type]
 
     def start(
         self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None

@@ -63,7 +63,7 @@ class DualAscentState(State):
     best_primal: float
     best_dual: float
     idle_looks: int
-    newton_steps: int
+    note: str
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,13 @@ class DualAscent(Solver):
         run[UNTIL] = 10.0
         run[GAP_NOW] = run[ESTIMATE] = np.inf
         if problem.free_bias:
-            run[KAPPA] = 0.1 * float(np.median(norms[problem.which]))
+            used = norms[problem.which]
+            run[KAPPA] = 0.1 * float(np.median(used[used > 1e-12 * used.max()]))
             run[BIAS] = 0.0 if warm is None else warm.b
-        if warm is not None and warm.beta is not None:
+        note = ""
+        if warm is not None and warm.beta is None:
+            note = "the warm start has no dual variables: dual ascent starts at zero"
+        elif warm is not None:
             _begin(problem.rows, problem.loss, problem.which, numbers, w, run)
         return DualAscentState(
             w=w,
@@ -125,7 +129,7 @@ class DualAscent(Solver):
             best_primal=np.inf,
             best_dual=-np.inf,
             idle_looks=0,
-            newton_steps=0,
+            note=note,
         )
 
     def advance(self, problem: Problem, state: DualAscentState, visits: int, goal: float) -> Report:
@@ -143,7 +147,8 @@ class DualAscent(Solver):
             visits,
             goal,
         )
-        report = Report(done, float(state.run[ESTIMATE]), look=event == _LOOK)
+        report = Report(done, float(state.run[ESTIMATE]), event == _LOOK, note=state.note)
+        state.note = ""
         if event == _PAUSE:
             if goal < TIGHT:
                 report.look = self._finish(problem, state)
@@ -172,7 +177,6 @@ class DualAscent(Solver):
             if whole:
                 break
         state.numbers[:, BETA] = beta
-        state.newton_steps += taken
         return taken > 0
 
     def _finish_logistic(self, problem: Problem, state: DualAscentState) -> bool:
@@ -185,7 +189,6 @@ class DualAscent(Solver):
         _begin(problem.rows, problem.loss, problem.which, state.numbers, state.w, state.run)
         if problem.free_bias:
             state.run[BIAS] = bias
-        state.newton_steps += 1
         return True
 
     def answer(self, problem: Problem, state: DualAscentState) -> Answer:
@@ -193,21 +196,29 @@ class DualAscent(Solver):
         return Answer(state.w, bias, state.numbers[:, BETA])
 
     def looked(self, problem: Problem, state: DualAscentState, view: View) -> None:
-        """Take over the float64 sums of the look, and bring back rows that were left out."""
+        """Take over the float64 sums of the look, and bring back rows that were left out.
+
+        Where a look with a free bias shows no progress, β and b stay as they are: taking over the
+        balanced β again and again could lead round in a circle. All rows then come back.
+        """
         gap = view.certificate.gap
         before = state.best_primal - state.best_dual
         state.best_primal = min(state.best_primal, view.certificate.primal)
         state.best_dual = max(state.best_dual, view.certificate.dual)
         now = state.best_primal - state.best_dual
         near = now < NEAR * state.best_dual
-        state.idle_looks = state.idle_looks + 1 if near and now > 0.9 * before else 0
+        progress = now <= 0.9 * before
+        state.idle_looks = state.idle_looks + 1 if near and not progress else 0
         run = state.run
         assert view.beta is not None
-        state.numbers[:, BETA] = view.beta
-        state.w[:] = view.w_beta
-        if problem.free_bias:
+        if progress or not problem.free_bias:
+            state.numbers[:, BETA] = view.beta
+            state.w[:] = view.w_beta
+        if problem.free_bias and progress:
             run[BIAS] = view.b
             run[SUM] = float(view.beta.sum())
+        if not progress:
+            run[THRESHOLD] = np.inf
         run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
         run[ESTIMATE] = np.inf
         _reactivate(problem.loss, problem.which, state.numbers, view.z, run[BIAS], state.order, run)

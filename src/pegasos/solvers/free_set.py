@@ -21,7 +21,7 @@ from pegasos.problem import Problem
 from pegasos.rows import add
 
 LARGEST = 512  # the size of a system that is still solved directly
-MOST_ENTRIES = 4_000_000  # of the free rows as a table
+MOST_WORK = 2e8  # multiplications for one system: some hundredths of a second
 
 
 def newton_step(
@@ -34,7 +34,7 @@ def newton_step(
     """
     free, target, bend = _free_set(problem, beta)
     size, d = free.size, problem.d
-    if size == 0 or min(size, d) > LARGEST or size * d > MOST_ENTRIES:
+    if size == 0 or min(size, d) > LARGEST or size * d * min(size, d) > MOST_WORK:
         return None
     table = np.zeros((size, d))
     expand(problem.rows, free, table)
@@ -83,6 +83,8 @@ def _solve(
     """δ and δb of the system above; a tiny proximal term keeps it positive definite."""
     size, d = table.shape
     scale = float(np.einsum("ij,ij->", table, table)) / size
+    if scale == 0.0:  # empty rows alone
+        return None
     right = np.column_stack((residual, np.ones(size))) if free_bias else residual[:, None]
     try:
         if size <= d:

@@ -22,7 +22,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pegasos.losses import radius
 from pegasos.problem import Problem
 
 if TYPE_CHECKING:
@@ -155,7 +154,4 @@ def _steepest(solver: Pegasos, problem: Problem) -> tuple[float, bool]:
     R = problem.loss.lipschitz * float(reach[problem.which].max())
     if not solver.project:
         return (2 * R) ** 2, False
-    ball = radius(
-        problem.loss, problem.y[problem.which], problem.weights[problem.which], problem.free_bias
-    )
-    return (math.sqrt(problem.lam * ball) + R) ** 2, True
+    return (math.sqrt(problem.lam * problem.radius) + R) ** 2, True

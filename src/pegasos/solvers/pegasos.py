@@ -37,7 +37,7 @@ from pegasos.compiled import (
     shuffle,
     shuffle_all,
 )
-from pegasos.losses import best_bias, clip, dual_value, radius, slopes, subgradient, value
+from pegasos.losses import best_bias, clip, dual_value, slopes, subgradient, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start, squared_norm
 from pegasos.solvers.contract import DIVERGED, FINISHED, Report, Solver, Solves, State
@@ -147,12 +147,10 @@ class Pegasos(Solver):
         ):
             if has not in can:
                 raise ValueError(f"{name} must be one of {', '.join(can)}, not {has!r}")
-        if self.batch != "all" and not (
-            isinstance(self.batch, int | np.integer) and self.batch > 0
-        ):
+        if self.batch != "all" and not (_is_whole(self.batch) and int(self.batch) > 0):
             raise ValueError(f"batch must be a positive integer or 'all', not {self.batch!r}")
-        if self.steps is not None and not 0 < self.steps < 2**32:
-            raise ValueError(f"steps must lie between 1 and 2**32 - 1, not {self.steps!r}")
+        if self.steps is not None and not (_is_whole(self.steps) and 0 < self.steps < 2**32):
+            raise ValueError(f"steps must be an integer from 1 to 2**32 - 1, not {self.steps!r}")
         if self.output == "random" and self.steps is None:
             raise ValueError("output='random' draws its stopping time from 1 … steps: give steps")
         if not 0 < self.bias_rate < math.inf:
@@ -194,18 +192,14 @@ class Pegasos(Solver):
     def _rule(self, problem: Problem) -> Rule:
         k = self.size(problem)
         curved = math.isinf(problem.loss.lipschitz)
-        reach = float(np.max((problem.weights * problem.squared_norms)[problem.which]))
-        bound = radius(
-            problem.loss,
-            problem.y[problem.which],
-            problem.weights[problem.which],
-            problem.free_bias,
-        )
         learns = problem.free_bias and self.bias_step == "subgradient"
+        reach = problem.reach
+        if learns:  # b is one more coordinate, of curvature bias_rate
+            reach += float(self.bias_rate) * float(problem.weights.max())
         return Rule(
             lam=problem.lam,
             offset=problem.loss.curvature * reach / problem.lam if curved else 0.0,
-            ball=bound / problem.lam if self.project else math.inf,
+            ball=problem.radius / problem.lam if self.project else math.inf,
             batch=k,
             divisor=float(k) if self.order == "iid" else problem.m / math.ceil(problem.m / k),
             bias_rate=float(self.bias_rate) if learns else 0.0,
@@ -296,9 +290,11 @@ class Pegasos(Solver):
         run = state.run
         primal = 0.5 * run[NU] + run[LOSS] / (problem.lam * problem.m)
         factor = self._dual_factor(state, self._rule(problem))
-        dual = _dual_sum(problem.loss, state.counts, factor, problem.y, problem.cost)
+        dual, total = _dual_sum(problem.loss, state.counts, factor, problem.y, problem.cost)
         dual -= 0.5 * run[NU]
-        run[ESTIMATE] = (primal - dual) / dual if dual > 0 else math.inf
+        if problem.free_bias:
+            dual -= abs(run[BIAS] * total)
+        run[ESTIMATE] = max(primal - dual, 0.0) / dual if dual > 0 else math.inf
         return float(run[ESTIMATE] * run[RATIO])
 
     def _dual_factor(self, state: PegasosState, rule: Rule) -> float:
@@ -321,7 +317,7 @@ class Pegasos(Solver):
         guess = state.run[ESTIMATE]
         truth = view.certificate.relative_gap
         if 0.0 < guess < math.inf and math.isfinite(truth):
-            state.run[RATIO] = min(max(truth / guess, 0.01), 3.0)
+            state.run[RATIO] = min(max(truth / guess, 0.01), 1e6)
 
     def guarantee(
         self, problem: Problem, steps: int, delta: float | None = None, boosted: bool = False
@@ -337,7 +333,16 @@ class Pegasos(Solver):
 
     def measured_bound(self, problem: Problem, state: PegasosState) -> float:
         """A bound on the regret of the run so far, from the largest sub-gradient it has met."""
+        if problem.free_bias or math.isinf(problem.loss.lipschitz) or state.run[BEGUN] > 0:
+            raise ValueError(
+                "the bound holds for runs from their first step, without a free bias, and for "
+                "losses of bounded slope"
+            )
         return measured_bound(problem.lam, float(state.run[LARGEST]), float(state.run[STEP]))
+
+
+def _is_whole(number: Any) -> Any:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _sum_of_rows(loss, rows, which, beta, problem: Problem, w: np.ndarray) -> np.ndarray:
@@ -358,13 +363,14 @@ def _clip_and_add(rows, loss, which, y, cost, beta, w):
 
 @kernel
 def _dual_sum(loss, counts, factor, y, cost):
-    """Σ d(β_i) for β = factor · counts brought into its domain."""
-    total = 0.0
+    """Σ d(β_i) and Σ β_i for β = factor · counts brought into its domain."""
+    total, plain = 0.0, 0.0
     for i in range(counts.size):
         if cost[i] > 0.0:
             beta = clip(loss, factor * counts[i], y[i], cost[i])
             total += dual_value(loss, beta, y[i], cost[i])
-    return total
+            plain += beta
+    return total, plain
 
 
 @inlined

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pegasos.problem import Problem
-from pegasos.solvers.free_set import LARGEST, MOST_ENTRIES, expand
+from pegasos.solvers.free_set import LARGEST, MOST_WORK, expand
 
 STEPS, HALVINGS = 60, 30
 
@@ -22,7 +22,7 @@ STEPS, HALVINGS = 60, 30
 def smooth_newton(problem: Problem, w: np.ndarray, b: float) -> tuple[np.ndarray, float] | None:
     """The dual variables of all rows and b at the minimum, or None where d is too large."""
     rows, d = problem.which, problem.d
-    if d > LARGEST or rows.size * d > MOST_ENTRIES:
+    if d > LARGEST or rows.size * d * d > MOST_WORK / 4:  # it takes more of them
         return None
     table = np.ones((rows.size, d + problem.free_bias))
     table[:, :d] = 0.0

@@ -16,6 +16,7 @@ Panagiotakopoulos & Tsampouka 2013, section 2, for the bound; weights, projectio
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,15 @@ from pegasos.solvers.pegasos import Pegasos
 
 # The numbers of a stream; UP and DOWN are sums over rows with positive and negative β.
 WEIGHT, PHI, NU, BIAS, REACH, UP, DOWN, WORTH_UP, WORTH_DOWN, RADIUS = range(10)
+
+
+class StreamRule(NamedTuple):
+    """The numbers of a step."""
+
+    lam: float
+    bias_rate: float  # 0 without a free bias
+    curvature: float  # of the loss, where it brings an offset t₀, else 0
+    project: bool
 
 
 class Stream:
@@ -101,15 +111,21 @@ class Stream:
             y,
             weights,
             order,
-            self._v[0],
-            self._v[1],
+            self._v,
             self._run,
-            self.lam,
-            float(self.solver.bias_rate) if self.free_bias else 0.0,
-            0.0 if math.isfinite(self.loss.lipschitz) else self.loss.curvature,
-            self.solver.project,
+            StreamRule(
+                self.lam,
+                float(self.solver.bias_rate) if self.free_bias else 0.0,
+                0.0 if math.isfinite(self.loss.lipschitz) else self.loss.curvature,
+                self.solver.project,
+            ),
         )
         self.t += order.size
+        if not np.isfinite(self._run).all():
+            raise ValueError(
+                f"the stream diverged in its first {self.t} steps: scale the features (the "
+                f"largest row has norm {math.sqrt(float(rows.squared_norms.max())):g}) or raise lam"
+            )
 
     def _widen_ball(self, y: np.ndarray, weights: np.ndarray) -> None:
         """The ball of the loss, for all targets seen; for labels it never changes."""
@@ -157,7 +173,9 @@ class Stream:
 
 
 @kernel
-def _learn(rows, loss, y, weights, order, v, v_up, run, lam, bias_rate, curvature, project):
+def _learn(rows, loss, y, weights, order, vectors, run, rule):
+    lam, curvature = rule.lam, rule.curvature
+    v, v_up = vectors[0], vectors[1]
     for k in range(order.size):
         i = np.uint64(order[k])
         s = weights[i]
@@ -169,7 +187,7 @@ def _learn(rows, loss, y, weights, order, v, v_up, run, lam, bias_rate, curvatur
         score = z + run[BIAS]
         g = subgradient(loss, score, y[i])
         run[WEIGHT] += s
-        run[REACH] = max(run[REACH], s * norm)
+        run[REACH] = max(run[REACH], s * (norm + rule.bias_rate))
         after = lam * run[WEIGHT] + curvature * run[REACH]
         keep = before / after if run[WEIGHT] > s else 0.0
         amount = -s * g
@@ -178,7 +196,7 @@ def _learn(rows, loss, y, weights, order, v, v_up, run, lam, bias_rate, curvatur
             step = amount / run[PHI]
             worth = s * (value(loss, score, y[i]) - g * score) / run[PHI]
             add(rows, i, step, v)
-            run[BIAS] += bias_rate * amount / after
+            run[BIAS] += rule.bias_rate * amount / after
             if amount > 0.0:
                 add(rows, i, step, v_up)
                 run[UP] += step
@@ -187,7 +205,7 @@ def _learn(rows, loss, y, weights, order, v, v_up, run, lam, bias_rate, curvatur
                 run[DOWN] -= step
                 run[WORTH_DOWN] += worth
         ball = run[RADIUS] / lam
-        if project and run[NU] > ball:
+        if rule.project and run[NU] > ball:
             run[PHI] *= np.sqrt(ball / run[NU])
             run[NU] = ball
             if run[PHI] < 1e-100:
