@@ -249,10 +249,11 @@ def test_with_targets_shares_the_rows_and_keeps_the_rest(bias):
     assert np.shares_memory(other.rows.values, mine.data)
     assert (other.C, other.loss, other.bias) == (0.7, EpsilonInsensitive(0.4), bias)
     assert other.constant == problem.constant == (2.0 if bias == "feature" else 0.0)
-    assert other.y.tolist() == [1.0, 0.0, 3.0, 4.0]
+    assert other.shift == (3.0 if bias == "free" else 0.0)  # a median, which b takes back
+    assert (other.y + other.shift)[[0, 2, 3]].tolist() == [1.0, 3.0, 4.0]
     assert other.cost.tolist() == [0.7, 0.0, 1.4, 0.7]
     assert other.lam == pytest.approx(1 / (0.7 * 4))
-    assert problem.y.tolist() == [0.5, 1.0, 2.0, 0.0]
+    assert (problem.y + problem.shift).tolist() == [0.5, 1.0, 2.0, 0.0]
 
 
 def test_the_users_arrays_are_not_changed():

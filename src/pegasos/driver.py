@@ -293,6 +293,16 @@ def solve_many(
     -------
     list of Solution
         In the order of the problems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import Problem, solve_many
+    >>> X = np.array([[1.0, 2.0], [2.0, 0.5], [-1.0, -1.0], [-2.0, 0.5]])
+    >>> first = Problem(X, [1, 1, -1, -1], C=1.0)
+    >>> second = first.with_targets([1, -1, 1, -1])
+    >>> [solution.converged for solution in solve_many([first, second], n_jobs=2)]
+    [True, True]
     """
     chosen = as_solver(solver)
     seeds = _sequence(seed).spawn(len(problems))

@@ -184,9 +184,13 @@ class Problem:
     @functools.cached_property
     def zero_objective(self) -> float:
         """P₀: the objective at w = 0 with the best b, the scale of all rounding."""
-        zero = np.zeros(self.y.size)
-        b = best_bias(self.loss, zero, self.y, self.cost) if self.free_bias else 0.0
-        return float(total_loss(self.loss, zero, b, self.y, self.cost))
+        y, cost = self.y, self.cost
+        if self.loss.labels:  # all rows of a class are alike
+            y = np.array([1, -1], dtype=np.int8)
+            cost = np.array([float(self.cost[self.y == label].sum()) for label in y])
+        zero = np.zeros(y.size)
+        b = best_bias(self.loss, zero, y, cost) if self.free_bias else 0.0
+        return float(total_loss(self.loss, zero, b, y, cost))
 
     @property
     def signs(self) -> np.ndarray | float:
