@@ -101,7 +101,7 @@ def draw(problem: pegasos.Problem, best: float) -> None:
         panel.spines[["top", "right"]].set_visible(False)
         last = looks[-1].relative_gap
         panel.text(0.97, 0.06, f"gap {last:.1e}", ha="right", transform=panel.transAxes)
-    axes[0].set(ylabel="objective ÷ optimum", ylim=(0.0, 2.2))
+    axes[0].set(ylabel="objective ÷ optimum", ylim=(0.6, 1.4))
     axes[0].legend(frameon=False)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=130)
