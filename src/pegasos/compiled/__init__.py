@@ -1,12 +1,15 @@
-"""What Numba needs and no mathematics: ``@kernel``, verbs, prefetch, random numbers, selection."""
+"""What Numba needs and no mathematics: ``@kernel``, verbs, prefetch, memory, random numbers."""
 
 from pegasos.compiled.kernel import KERNELS, inlined, kernel, limit_blas, unsigned, verb
+from pegasos.compiled.memory import LINE, aligned
 from pegasos.compiled.prefetch import fetch
 from pegasos.compiled.random import below, draw_below, generator, next_bits, shuffle, shuffle_all
 from pegasos.compiled.selection import weighted_crossing
 
 __all__ = [
     "KERNELS",
+    "LINE",
+    "aligned",
     "below",
     "draw_below",
     "fetch",

@@ -125,7 +125,7 @@ def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
     norms = np.empty(n_rows(rows))
     fault, row, ascending = _scan(rows, n_features, norms)
     if fault == _FINE:
-        return norms, not ascending and bool(_any_twice(rows, n_features))
+        return norms, not ascending and bool(_any_twice(rows, np.full(n_features, -1)))
     if fault == _BAD_POINTER:
         raise ValueError(
             f"the CSR pointers of X decrease or leave its {rows.values.size} values at row {row}; "
@@ -191,9 +191,8 @@ def _scan(rows, n_features, norms):
 
 
 @kernel
-def _any_twice(rows, n_features):
-    """Whether a column stands twice in a row whose columns are in any order."""
-    seen = np.full(n_features, -1, np.int64)
+def _any_twice(rows, seen):
+    """Whether a column stands twice in a row; seen[j] is the last row that had column j, or −1."""
     for i in range(rows.pointers.size - 1):
         for j in range(rows.pointers[i], rows.pointers[i + 1]):
             if seen[rows.indices[j]] == i:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.compiled import fetch, inlined, kernel, unsigned, verb
+from pegasos.compiled import LINE, fetch, inlined, kernel, unsigned, verb
 from pegasos.rows.stored import CSR, Dense
 
-_LINE = 64  # bytes in a cache line
 _SOON, _LATER = 8, 20  # rows ahead: fetch the row itself, fetch where it starts
 
 
@@ -69,7 +68,7 @@ def _fetch_start_csr(rows, i):
 
 @fetch_row.of(CSR)
 def _fetch_row_csr(rows, i):
-    step = np.uint64(_LINE // rows.indices.itemsize)
+    step = np.uint64(LINE // rows.indices.itemsize)
     j = np.uint64(rows.pointers[i])
     end = np.uint64(rows.pointers[i + np.uint64(1)])
     while j < end:
@@ -115,7 +114,7 @@ def _fetch_start_dense(rows, i):
 @fetch_row.of(Dense)
 def _fetch_row_dense(rows, i):
     columns = np.uint64(rows.values.shape[1])
-    step = np.uint64(max(_LINE // rows.values.itemsize, 1))
+    step = np.uint64(max(LINE // rows.values.itemsize, 1))
     j = np.uint64(i) * columns
     end = j + columns
     while j < end:

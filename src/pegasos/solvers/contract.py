@@ -124,6 +124,8 @@ def unpack(state: Any, flat: dict[str, Any], prefix: str = "") -> None:
             unpack(value, flat, name + ".")
         elif name not in flat:
             raise ValueError(f"the checkpoint lacks {name!r}: another version wrote it")
+        elif isinstance(value, np.ndarray):
+            value[...] = flat[name]  # in place: where an array lies in memory may matter
         else:
             setattr(state, part.name, flat[name])
 

@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from pegasos.certificate import Answer, View
-from pegasos.compiled import below, fetch, generator, kernel, shuffle
+from pegasos.compiled import aligned, below, fetch, generator, kernel, shuffle
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
@@ -98,8 +98,9 @@ class DualAscent(Solver):
         self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
     ) -> DualAscentState:
         norms = problem.squared_norms
-        numbers = np.empty((problem.y.size, 4))
-        numbers[:, BETA] = 0.0 if warm is None or warm.beta is None else warm.beta
+        numbers = aligned(problem.y.size, 4)
+        if warm is not None and warm.beta is not None:
+            numbers[:, BETA] = warm.beta
         numbers[:, NORM] = norms
         numbers[:, TARGET] = problem.y
         numbers[:, COST] = problem.cost

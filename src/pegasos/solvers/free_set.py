@@ -49,7 +49,8 @@ def newton_step(
     fraction = min(1.0, _first_bound(problem.loss, old, direction, y, cost))
     fits = fraction >= 1.0
     while True:
-        new, rise = _along(problem.loss, old, direction, fraction, y, cost)
+        new = np.empty(size)
+        rise = _along(problem.loss, old, direction, fraction, y, cost, new)
         step = new - old
         w_step = table.T @ step
         b = bias + fraction * bias_step
@@ -125,9 +126,8 @@ def expand(rows, which, table):
 
 
 @kernel
-def _along(loss, old, direction, fraction, y, cost):
-    """β + fraction · δ kept in its domain and on its side of zero, and the change of Σ d(β)."""
-    new = np.empty(old.size)
+def _along(loss, old, direction, fraction, y, cost, new):
+    """β + fraction · δ kept in its domain and on its side of zero; returns the change of Σ d(β)."""
     rise = 0.0
     for k in range(old.size):
         moved = clip(loss, old[k] + fraction * direction[k], y[k], cost[k])
@@ -135,7 +135,7 @@ def _along(loss, old, direction, fraction, y, cost):
             moved = 0.0
         new[k] = moved
         rise += dual_value(loss, moved, y[k], cost[k]) - dual_value(loss, old[k], y[k], cost[k])
-    return new, rise
+    return rise
 
 
 @kernel

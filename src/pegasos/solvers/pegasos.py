@@ -77,6 +77,8 @@ class Work(NamedTuple):
     counts: np.ndarray
     past: np.ndarray  # Σ_t w_t = SCALES · v − past, for the average
     which: np.ndarray  # the rows to draw from
+    scores: np.ndarray  # room for a batch: ⟨w, x⟩,
+    amounts: np.ndarray  # and −s̃ g over the divisor
 
 
 @dataclass
@@ -255,7 +257,8 @@ class Pegasos(Solver):
     def advance(self, problem: Problem, state: PegasosState, visits: int, goal: float) -> Report:
         rule = self._rule(problem)
         run = state.run
-        work = Work(state.v, state.counts, state.past, problem.which)
+        scores, amounts = np.empty((2, rule.batch))
+        work = Work(state.v, state.counts, state.past, problem.which, scores, amounts)
         if problem.free_bias and self.bias_step == "exact":
             done = _steps_with_exact_bias(problem, state, work, rule, visits)
         else:
@@ -485,8 +488,7 @@ def _single_steps(rows, loss, y, weights, order, rng, work, run, rule, visits):
 def _batch_steps(rows, loss, y, weights, order, rng, work, run, rule, visits):
     """Steps of a batch each, as above; the last batch of a pass may be shorter."""
     done = 0
-    scores = np.empty(rule.batch)
-    amounts = np.empty(rule.batch)
+    scores, amounts = work.scores, work.amounts
     while done < visits and run[STEP] < run[STOP]:
         first = np.int64(run[POSITION])
         if first == 0:

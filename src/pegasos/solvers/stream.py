@@ -209,7 +209,9 @@ def _learn(rows, loss, y, weights, order, vectors, run, rule):
             run[PHI] *= np.sqrt(ball / run[NU])
             run[NU] = ball
             if run[PHI] < 1e-100:
-                v *= run[PHI]
-                v_up *= run[PHI]
-                run[UP : WORTH_DOWN + 1] *= run[PHI]
+                for j in range(v.size):
+                    v[j] *= run[PHI]
+                    v_up[j] *= run[PHI]
+                for total in range(UP, WORTH_DOWN + 1):
+                    run[total] *= run[PHI]
                 run[PHI] = 1.0
