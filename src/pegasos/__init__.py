@@ -16,6 +16,8 @@ _PUBLIC = {
     "EpsilonInsensitive": "pegasos.losses",
     "Event": "pegasos.driver",
     "Hinge": "pegasos.losses",
+    "HuberNewton": "pegasos.solvers.huber_newton",
+    "InteriorPoint": "pegasos.solvers.interior_point",
     "LinearSVC": "pegasos.estimators",
     "LinearSVR": "pegasos.estimators",
     "Logistic": "pegasos.losses",
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from pegasos.solvers.auto import Auto
     from pegasos.solvers.dual_ascent import DualAscent
     from pegasos.solvers.figure1 import figure1
+    from pegasos.solvers.huber_newton import HuberNewton
+    from pegasos.solvers.interior_point import InteriorPoint
     from pegasos.solvers.pegasos import Pegasos
 
 

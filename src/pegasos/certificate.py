@@ -165,7 +165,7 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
         beta[:] = 0.0  # nothing but rounding was left
     if after < 0.1 * before:  # the difference of large sums would not be exact
         w_beta[:] = 0.0
-        _add_all(problem.rows, problem.which, beta, w_beta)
+        add_all(problem.rows, problem.which, beta, w_beta)
 
 
 @kernel
@@ -216,7 +216,8 @@ def _margins_and_sum(rows, which, w, z, beta, w_beta):
 
 
 @kernel
-def _add_all(rows, which, beta, w):
+def add_all(rows, which, beta, w):
+    """w += Σ β_i x_i."""
     for k in range(which.size):
         i = np.uint64(which[k])
         if beta[i] != 0.0:

@@ -39,17 +39,16 @@ from pegasos.solvers.contract import (
     DIVERGED,
     FINISHED,
     RUNNING,
+    SMALL,
     STALLED,
     Solver,
     describe,
     pack,
-    unpack,
 )
 
 CONVERGED = "converged"
 MAX_PASSES, MAX_SECONDS, INTERRUPTED = "max_passes", "max_seconds", "interrupted"
 
-SMALL = 1e5  # rows × features below which an exact solver goes on to the last digits
 CALL_SECONDS = 0.05  # how long one call of ``advance`` should last
 FORMAT = "pegasos-checkpoint-1"
 
@@ -588,7 +587,7 @@ class _Run:
                 )
         best_beta, best_w = arrays.pop("best_beta", None), arrays.pop("best_w", None)
         saved = {name.removeprefix("state."): array for name, array in arrays.items()}
-        unpack(state, {**header["state"], **saved})
+        self.solver.restore(self.problem, state, {**header["state"], **saved})
         for name in self._KEPT:
             setattr(self, name, header["run"][name])
         self.best_beta = best_beta

@@ -112,6 +112,15 @@ def slopes(loss, z, y, slack):
 
 
 @verb
+def smoothed(loss, z, y, width):
+    """``(slope, curvature)`` of ℓ in z, with each kink rounded over ± width into a parabola.
+
+    The slopes stay between those of ℓ on either side, so that β = −c · slope is feasible. A loss
+    without kinks is what it is.
+    """
+
+
+@verb
 def dual_value(loss, beta, y, c):
     """d(β), for β in its domain."""
 
@@ -166,6 +175,22 @@ def _slopes_hinge(loss, z, y, slack):
     return min(-y, 0.0), max(-y, 0.0)
 
 
+@inlined
+def _rounded_step(t, width):
+    """A step from 0 to 1 at t = 0 as a ramp of ± width, and the slope of the ramp."""
+    if t >= width:
+        return 1.0, 0.0
+    if t <= -width:
+        return 0.0, 0.0
+    return (t + width) / (2.0 * width), 1.0 / (2.0 * width)
+
+
+@smoothed.of(Hinge)
+def _smoothed_hinge(loss, z, y, width):
+    step, curvature = _rounded_step(1.0 - y * z, width)
+    return -y * step, curvature
+
+
 @dual_value.of(Hinge)
 def _dual_value_hinge(loss, beta, y, c):
     return beta * y
@@ -216,6 +241,12 @@ def _subgradient_squared_hinge(loss, z, y):
 def _slopes_squared_hinge(loss, z, y, slack):
     slope = -2.0 * y * max(0.0, 1.0 - y * z)
     return slope, slope
+
+
+@smoothed.of(SquaredHinge)
+def _smoothed_squared_hinge(loss, z, y, width):
+    short = max(0.0, 1.0 - y * z)
+    return -2.0 * y * short, 2.0 if short > 0.0 else 0.0
 
 
 @dual_value.of(SquaredHinge)
@@ -292,6 +323,12 @@ def _subgradient_logistic(loss, z, y):
 def _slopes_logistic(loss, z, y, slack):
     slope = -y * _sigmoid(-y * z)
     return slope, slope
+
+
+@smoothed.of(Logistic)
+def _smoothed_logistic(loss, z, y, width):
+    p = _sigmoid(-y * z)
+    return -y * p, p * _sigmoid(y * z)
 
 
 @dual_value.of(Logistic)
@@ -389,6 +426,13 @@ def _slopes_epsilon(loss, z, y, slack):
     return left, right
 
 
+@smoothed.of(EpsilonInsensitive)
+def _smoothed_epsilon(loss, z, y, width):
+    above, bend_above = _rounded_step(z - y - loss.epsilon, width)
+    below, bend_below = _rounded_step(y - z - loss.epsilon, width)
+    return above - below, bend_above + bend_below
+
+
 @dual_value.of(EpsilonInsensitive)
 def _dual_value_epsilon(loss, beta, y, c):
     return y * beta - loss.epsilon * abs(beta)
@@ -447,6 +491,12 @@ def _subgradient_squared_epsilon(loss, z, y):
 def _slopes_squared_epsilon(loss, z, y, slack):
     slope = 2.0 * _shrink_to_zero(z - y, loss.epsilon)
     return slope, slope
+
+
+@smoothed.of(SquaredEpsilonInsensitive)
+def _smoothed_squared_epsilon(loss, z, y, width):
+    slope = 2.0 * _shrink_to_zero(z - y, loss.epsilon)
+    return slope, 2.0 if slope != 0.0 else 0.0
 
 
 @dual_value.of(SquaredEpsilonInsensitive)

@@ -1,5 +1,6 @@
 """The training examples as stored, and a row's few verbs."""
 
+from pegasos.rows.gram import add_gram, scatters
 from pegasos.rows.intake import Intake, take_in
 from pegasos.rows.stored import CSR, Dense, Rows, n_rows
 from pegasos.rows.verbs import (
@@ -18,11 +19,13 @@ __all__ = [
     "Intake",
     "Rows",
     "add",
+    "add_gram",
     "dot",
     "fetch_row",
     "fetch_start",
     "n_rows",
     "prefetch_ahead",
+    "scatters",
     "scores",
     "squared_norm",
     "take_in",

@@ -10,6 +10,8 @@ from pegasos.solvers.contract import Report, Solver, Solves, State
 REGISTRY = {
     "auto": ("auto", "Auto"),
     "dual-ascent": ("dual_ascent", "DualAscent"),
+    "huber-newton": ("huber_newton", "HuberNewton"),
+    "interior-point": ("interior_point", "InteriorPoint"),
     "pegasos": ("pegasos", "Pegasos"),
 }
 

@@ -18,6 +18,8 @@ from pegasos.problem import BIASES, Problem
 
 RUNNING, FINISHED, STALLED, DIVERGED = "running", "finished", "stalled", "diverged"
 
+SMALL = 1e5  # rows × features below which an exact solver goes on to the last digits
+
 
 @dataclass(frozen=True)
 class Solves:
@@ -55,9 +57,9 @@ class Solver:
     solves: ClassVar[Solves] = Solves()
 
     def start(
-        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
     ) -> Any:
-        """The state before the first step."""
+        """The state before the first step; ``warm`` is where to start, with its margins if known."""
         raise NotImplementedError
 
     def advance(self, problem: Problem, state: Any, visits: int, goal: float) -> Report:
@@ -74,6 +76,10 @@ class Solver:
 
     def looked(self, problem: Problem, state: Any, view: View) -> None:
         """A certificate was computed: its margins and its float64 w = Σ β x may be of use."""
+
+    def restore(self, problem: Problem, state: Any, saved: dict[str, Any]) -> None:
+        """Put what ``pack`` has made of a state back into one that was just started."""
+        unpack(state, saved)
 
     def check(self, problem: Problem) -> None:
         """Refuse, before any work, a problem that this solver cannot do."""
@@ -124,7 +130,7 @@ def unpack(state: Any, flat: dict[str, Any], prefix: str = "") -> None:
             unpack(value, flat, name + ".")
         elif name not in flat:
             raise ValueError(f"the checkpoint lacks {name!r}: another version wrote it")
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray) and value.shape == flat[name].shape:
             value[...] = flat[name]  # in place: where an array lies in memory may matter
         else:
             setattr(state, part.name, flat[name])
