@@ -211,7 +211,7 @@ def check_certificate(
 ):
     """Recompute the certificate from (X, y, cost, w, b, β) alone; AssertionError names the fault.
 
-    relative_gap = (P − D)/D;  0 if P ≤ D + 64 eps P₀;  inf if D ≤ 0 otherwise.
+    relative_gap = 0 if P − D ≤ 64 eps |P|, else (P − D)/D;  if D ≤ 0: 0 if P ≤ 64 eps P₀, else inf.
     """
     y, cost, w, beta = (np.asarray(a, dtype=np.float64) for a in (y, cost, w, beta))
     P_zero = primal(X, y, cost, *_origin(X, y, cost, loss, epsilon, bias), loss, epsilon)
@@ -258,11 +258,11 @@ def _check_box(beta, y, cost, loss):
 
 
 def _relative_gaps(P, D, floor):
-    """What relative_gap may be: one value, or two where P₀'s own rounding decides."""
-    gap, allowed = P - D, []
-    if gap <= floor * (1 + 1e-6):
+    """What relative_gap may be: one value, or two where rounding decides."""
+    gap, own, allowed = P - D, 64 * EPS * abs(P), []
+    if gap <= own * (1 + 1e-6) or (D <= 0 and floor * (1 + 1e-6) >= P):
         allowed.append(0.0)
-    if gap > floor * (1 - 1e-6):
+    if gap > own * (1 - 1e-6):
         allowed.append(gap / D if D > 0 else inf)
     return allowed
 
@@ -508,3 +508,76 @@ def best_beta(beta, z, q, y, C, loss, epsilon=0.1):
     if loss.startswith("squared"):
         return sign * pull / (q + 1 / (2 * C))
     return sign * (min(C, pull / q) if q > 0 else C)
+
+
+# The second-order methods, in the whole space and by dense linear algebra
+
+
+def rounded_slope(loss, z, y, width, epsilon=0.1):
+    """The slope of the loss with kinks rounded over ± width: its mean over z − width … z + width."""
+    if loss not in PIECEWISE_LINEAR:
+        return loss_subgradients(loss, z, y, epsilon)[0]
+    ahead, behind = (loss_value(loss, z + side * width, y, epsilon) for side in (1, -1))
+    return (ahead - behind) / (2 * width)
+
+
+def newton_direction(X, y, cost, v, penalty, loss, width, epsilon=0.1):
+    """−H⁻¹ g of ½ Σ penalty v² + Σ C_i rounded loss_i at v, by differences of the slope."""
+    z, h = X @ v, 1e-6 * width
+    slope = rounded_slope(loss, z, y, width, epsilon)
+    ahead, behind = (rounded_slope(loss, z + side * h, y, width, epsilon) for side in (1, -1))
+    bend = cost * (ahead - behind) / (2 * h)
+    return -np.linalg.solve(
+        np.diag(penalty) + X.T @ (bend[:, None] * X), penalty * v + X.T @ (cost * slope)
+    )
+
+
+def slope_along(X, y, cost, v, step, penalty, loss, width, epsilon=0.1):
+    """The derivative of the rounded objective at v, along step."""
+    return (penalty * v) @ step + cost * rounded_slope(loss, X @ v, y, width, epsilon) @ (X @ step)
+
+
+def interior_point_step(X, y, cost, v, alpha, low, high, penalty):
+    """Mehrotra's predictor and corrector on all optimality conditions at once.
+
+    Unknown are the changes of v, alpha, low and high in
+
+        penalty v − Σ α y x = 0,   y⟨v, x⟩ − 1 − low + high = 0,
+        α low = σμ,   (C − α) high = σμ
+    """
+    m, d = X.shape
+    rows, eye, none = y[:, None] * X, np.eye(m), np.zeros((m, m))
+    matrix = np.block(
+        [
+            [np.diag(penalty), -rows.T, np.zeros((d, 2 * m))],
+            [rows, none, -eye, eye],
+            [np.zeros((m, d)), np.diag(low), np.diag(alpha), none],
+            [np.zeros((m, d)), -np.diag(high), none, np.diag(cost - alpha)],
+        ]
+    )
+
+    def change(target, low_extra, high_extra):
+        residual = np.concatenate(
+            (
+                penalty * v - rows.T @ alpha,
+                rows @ v - 1 - low + high,
+                alpha * low - target + low_extra,
+                (cost - alpha) * high - target + high_extra,
+            )
+        )
+        return np.split(-np.linalg.solve(matrix, residual), [d, d + m, d + 2 * m])
+
+    def room(now, by):
+        return min([np.inf, *(-now[by < 0] / by[by < 0])])
+
+    _, by, low_by, high_by = change(0.0, 0.0, 0.0)
+    primal = min(1.0, room(alpha, by), room(cost - alpha, -by))
+    dual = min(1.0, room(low, low_by), room(high, high_by))
+    now = alpha @ low + (cost - alpha) @ high
+    then = (alpha + primal * by) @ (low + dual * low_by)
+    then += (cost - alpha - primal * by) @ (high + dual * high_by)
+    sigma = max(max(then, 0.0) / now, 1e-3) ** 3
+    v_by, by, low_by, high_by = change(sigma * now / (2 * m), by * low_by, -by * high_by)
+    rooms = (room(alpha, by), room(cost - alpha, -by), room(low, low_by), room(high, high_by))
+    step = min(1.0, 0.995 * min(rooms))
+    return v + step * v_by, alpha + step * by, low + step * low_by, high + step * high_by

@@ -84,6 +84,8 @@ def test_relative_gap_by_cases():
     assert relative_gap(1.1, 1.0, 5.0) == pytest.approx(0.1)
     assert relative_gap(1.0, 1.0, 5.0) == 0.0
     assert relative_gap(1e-16, 0.0, 5.0) == 0.0  # an optimum of zero is legitimate
+    assert relative_gap(1e-14, 1e-15, 5.0) == pytest.approx(9.0)  # but this is none
+    assert relative_gap(1.0, 1.0 - 1e-15, 1.0) == 0.0
     assert relative_gap(1e-3, 0.0, 5.0) == np.inf
     assert relative_gap(1e-3, -1.0, 5.0) == np.inf
     assert relative_gap(np.nan, 1.0, 5.0) == np.inf
@@ -180,16 +182,31 @@ def test_one_row():
     assert solution.alpha[0] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
-def test_rows_of_any_norm_end_certified(scale):
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e4, 1e8, 1e150])
+def test_rows_of_any_norm_end_certified_or_say_so(scale):
     rng = np.random.default_rng(4)
     X = scale * rng.standard_normal((30, 3))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    case_problem = Problem(X, y, C=1.0)
-    solution = solve(case_problem)
+    solution = solve(Problem(X, y, C=1.0))
     assert np.isfinite(solution.w).all()
     assert np.isfinite(solution.certificate.primal)
-    assert solution.converged
+    if scale <= 1e4:
+        assert solution.converged
+    else:  # the optimum lies below the rounding of 1 − y⟨w, x⟩
+        assert solution.converged or "scale the features" in solution.summary()
+
+
+def test_rounding_excuses_nothing_at_large_C():
+    """Separable rows: P* stays the same, while the objective at zero grows with C."""
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((200, 30))
+    y = np.where(X @ rng.standard_normal(30) > 0, 1.0, -1.0)
+    best = solve(Problem(X, y, C=1e4), tol=1e-9).certificate
+    for C in (1e6, 1e8, 1e10, 1e12, 1e14):
+        solution = solve(Problem(X, y, C=C), tol=1e-3, max_passes=300)
+        assert solution.certificate.primal <= (
+            (1 + solution.certificate.relative_gap) * best.primal * (1 + 1e-6)
+        )
 
 
 def test_features_on_scales_from_tiny_to_huge_end_with_a_true_certificate():

@@ -76,24 +76,27 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class View:
+class View(Answer):
     """An answer made feasible and certified, with what the pass over the data has found."""
 
     certificate: Certificate
-    w: np.ndarray
-    b: float
-    beta: np.ndarray | None
     z: np.ndarray  # ⟨w, x_i⟩, without b
     w_beta: np.ndarray  # Σ β_i x_i
 
 
 def relative_gap(primal: float, dual: float, zero_objective: float) -> float:
-    """(P − D)/D; 0 where they agree to rounding (P* = 0 is legitimate), else infinite if D ≤ 0."""
+    """(P − D)/D, and 0 where P and D agree to their own rounding.
+
+    Without a positive D nothing is proved, unless P is zero to the rounding of the objective at
+    w = 0 (P* = 0 is legitimate). That rounding excuses nothing else: at large C it exceeds P*.
+    """
     if not (math.isfinite(primal) and math.isfinite(dual)):
         return math.inf
-    if primal <= dual + ROUNDING * zero_objective:
+    if primal - dual <= ROUNDING * abs(primal):
         return 0.0
-    return (primal - dual) / dual if dual > 0.0 else math.inf
+    if dual > 0.0:
+        return (primal - dual) / dual
+    return 0.0 if primal <= ROUNDING * zero_objective else math.inf
 
 
 def certify(problem: Problem, answer: Answer) -> View:
@@ -113,8 +116,9 @@ def certify(problem: Problem, answer: Answer) -> View:
         problem.rows, problem.which, answer.w, z, np.zeros(0) if beta is None else beta, w_beta
     )
     b = answer.b
-    if problem.free_bias:
+    if problem.free_bias and np.isfinite(z).all():
         b = best_bias(loss, z, y, cost)
+        b = (b + problem.shift) - problem.shift  # as the user will hold it
         if beta is not None:
             _balance(problem, beta, z, w_beta)
     with np.errstate(over="ignore", invalid="ignore"):  # of an answer that has diverged
@@ -125,7 +129,7 @@ def certify(problem: Problem, answer: Answer) -> View:
             if problem.free_bias:  # what rounding leaves of Σ β costs b · Σ β
                 dual -= abs(b) * abs(float(beta.sum()))
             how = RECOMPUTED
-    return View(certificate(problem, primal, dual, how), answer.w, b, beta, z, w_beta)
+    return View(answer.w, b, beta, certificate(problem, primal, dual, how), z, w_beta)
 
 
 def certificate(problem: Problem, primal: float, dual: float, how: str) -> Certificate:

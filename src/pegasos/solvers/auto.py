@@ -1,16 +1,19 @@
 """``auto``: choose the solvers from the problem; what was chosen, and why, is in the trace.
 
     small (rows × features < 1e5)    dual ascent, which ends with Newton steps: the last digits
-    few features, many rows          Newton on the primal; the hinge's last digits by an interior
-                                     point on the rows near the margin, from a gap of 2e-3 on
-    some hundreds of features        dual ascent to 1e-2, then that interior point
-    everything else                  dual ascent
+    too many features for d × d      dual ascent
+    few features, many rows          Newton on the primal
+    in between                       dual ascent on trial: it goes on while its gap falls so fast
+                                     that it will end before Newton would; else Newton
 
-A solver that comes to a stop hands over to dual ascent, which can do everything.
+Newton hands the hinge over to the interior point on the rows near the margin, which finds the last
+digits in a dozen steps. A solver that comes to a stop hands over to dual ascent, which can do
+everything.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +21,7 @@ import numpy as np
 
 from pegasos.certificate import Answer, View
 from pegasos.problem import Problem
-from pegasos.rows import scatters
+from pegasos.rows import CSR, scatters
 from pegasos.solvers.contract import RUNNING, SMALL, Report, Solver, Solves, State, unpack
 from pegasos.solvers.dual_ascent import DualAscent
 from pegasos.solvers.huber_newton import HuberNewton
@@ -30,39 +33,46 @@ SOLVERS: dict[str, Solver] = {
 
 MOST_FEATURES = 2000
 ROWS_PER_FEATURE = 3  # with fewer there is little that Newton's matrix could average
-SHARP, ROUGH = 2e-3, 1e-2  # the gaps at which an interior point takes over
+SHARP = 5e-3  # the gap at which the interior point takes over from Newton
+TRIAL, SHORTEST_TRIAL = 0.2, 5.0  # of Newton's passes; a shorter trial says nothing
 
 
 def choose(problem: Problem) -> tuple[str, float, str]:
-    """The first solver, the gap at which the interior point takes over (0: never), and why."""
+    """The first solver, after how many passes to compare it with Newton (0: never), and why."""
     m, d = problem.m, problem.d
-    hinge = problem.loss.name in InteriorPoint.solves.losses
     size = f"{m} rows of {d} features"
     if m * d < SMALL:
         return "dual-ascent", 0.0, f"{size} are few"
     if d > MOST_FEATURES or m < ROWS_PER_FEATURE * d:
-        return "dual-ascent", 0.0, f"{size}: too many features for their square"
-    # Seconds, roughly, on any machine of today: only their ratios matter.
-    nonzeros = problem.rows.values.size
-    one_pass = 2e-9 * nonzeros + 1e-8 * m
-    factor = d**3 / 3 / 1.5e10 + 2e-9 * d**2
-    if factor < 0.3 * one_pass:
-        return "huber-newton", SHARP if hinge else 0.0, f"{size} make d × d systems cheap"
-    per_row = nonzeros / m
-    gram = m * per_row**2 * 0.6e-9 if scatters(problem.rows, d) else m * d**2 * 0.5e-10
-    if hinge and 12 * (factor + 0.1 * gram) < 40 * one_pass:
-        return "dual-ascent", ROUGH, f"{size} make a few d × d systems cheap"
-    return "dual-ascent", 0.0, f"{size}: d × d systems would cost more than passes"
+        return "dual-ascent", 0.0, f"{size} are too many features for d × d systems"
+    trial = TRIAL * passes_of_newton(problem)
+    if trial < SHORTEST_TRIAL:
+        return "huber-newton", 0.0, f"{size} make d × d systems cheap"
+    return "dual-ascent", trial, f"{size}: on trial for {trial:.0f} passes, before Newton"
+
+
+def passes_of_newton(problem: Problem) -> float:
+    """About how long Newton takes, in passes of dual ascent; only ratios of times matter."""
+    m, d = problem.m, problem.d
+    stored = problem.rows.values.size
+    one_pass = (1e-9 if isinstance(problem.rows, CSR) else 3e-10) * stored + 1e-8 * m
+    products = (stored / m) ** 2 * 7e-10 if scatters(problem.rows, d) else d**2 * 2e-11
+    system = 0.3 * m * products + d**3 / 3 * 5e-11 + 2e-9 * d**2
+    return 12.0 + 6.0 * system / one_pass
 
 
 @dataclass
 class AutoState(State):
-    """The solver that is at work, by name, its state, and when it hands over."""
+    """The solver that is at work, by name, its state, and what it is watched for."""
 
     at_work: str
     inner: State
     until: float  # the gap at which the interior point takes over; 0: never
-    stuck: bool  # the solver at work has come to a stop
+    trial: float  # visits after which dual ascent is compared with Newton; 0: never
+    visits: float
+    first_gap: float  # at half the trial; infinite before
+    leaves: str  # the solver that takes over at the next look, and why
+    why: str
     note: str
     seed: np.ndarray
 
@@ -83,51 +93,85 @@ class Auto(Solver):
     solves: ClassVar[Solves] = Solves(exact=True, estimates=True)
 
     def start(
-        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
     ) -> AutoState:
-        name, until, why = choose(problem)
+        name, trial, why = choose(problem)
         return AutoState(
             at_work=name,
             inner=SOLVERS[name].start(problem, seed, warm),
-            until=until,
-            stuck=False,
+            until=_until(problem, name),
+            trial=trial * problem.m,
+            visits=0.0,
+            first_gap=math.inf,
+            leaves="",
+            why="",
             note=f"auto chose {name}: {why}",
             seed=seed.generate_state(4),
         )
 
     def advance(self, problem: Problem, state: AutoState, visits: int, goal: float) -> Report:
+        if state.trial:  # the trial's points are where they are, whatever the portions
+            point = state.trial if math.isfinite(state.first_gap) else 0.5 * state.trial
+            visits = max(1, min(visits, math.ceil(point - state.visits)))
         solver = SOLVERS[state.at_work]
         report = solver.advance(problem, state.inner, visits, max(goal, state.until))
+        state.visits += report.visits
         if state.note:
             report.note = f"{state.note}; {report.note}" if report.note else state.note
             state.note = ""
-        if report.gap_estimate is not None and report.gap_estimate <= 0.97 * state.until:
+        gap = math.inf if report.gap_estimate is None else report.gap_estimate
+        if gap <= 0.97 * state.until:
             report.look = True
         if report.status != RUNNING and state.at_work != "dual-ascent":
-            report.status, report.look, state.stuck = RUNNING, True, True
+            state.leaves, state.why = "dual-ascent", "it has come to a stop"
+        elif state.trial:
+            self._judge(problem, state, gap, goal)
+        if state.leaves:
+            report.status, report.look = RUNNING, True
         return report
+
+    def _judge(self, problem: Problem, state: AutoState, gap: float, goal: float) -> None:
+        """On trial: will dual ascent end before Newton would?"""
+        gap = min(gap, 1e6)
+        if math.isinf(state.first_gap):
+            if state.visits >= 0.5 * state.trial:
+                state.first_gap = gap
+            return
+        if state.visits < state.trial:
+            return
+        fall = math.log(state.first_gap / gap) if 0.0 < gap < state.first_gap else 0.0
+        left = math.log(gap / max(goal, 1e-12)) if gap > 0.0 else 0.0
+        passes = 0.5 * state.trial / problem.m * left / fall if fall > 0.0 else math.inf
+        if passes > passes_of_newton(problem):
+            state.leaves, state.why = "huber-newton", f"its gap of {gap:.1e} falls too slowly"
+        state.first_gap, state.trial = gap, 2.0 * state.trial
 
     def answer(self, problem: Problem, state: AutoState) -> Answer:
         return SOLVERS[state.at_work].answer(problem, state.inner)
 
     def looked(self, problem: Problem, state: AutoState, view: View) -> None:
         gap = view.certificate.relative_gap
-        if state.stuck:
-            self._hand_over(problem, state, "dual-ascent", f"stopped at a gap of {gap:.1e}", view)
-        elif gap <= state.until:
-            self._hand_over(problem, state, "interior-point", f"gap {gap:.1e}", view)
-        else:
+        if not state.leaves and gap <= state.until:
+            state.leaves, state.why = "interior-point", f"its gap is {gap:.1e}"
+        if not state.leaves:
             SOLVERS[state.at_work].looked(problem, state.inner, view)
-
-    def _hand_over(
-        self, problem: Problem, state: AutoState, name: str, why: str, view: View
-    ) -> None:
+            return
+        name, before = state.leaves, state.at_work
+        state.note = f"{before} hands over to {name}: {state.why}"
+        # Newton begins with samples of the rows: no start of dual ascent's saves it anything.
+        warm = None if name == "huber-newton" else view
         seed = np.random.SeedSequence([*map(int, state.seed)])
-        state.note = f"{state.at_work} hands over to {name}: {why}"
-        state.at_work, state.until, state.stuck = name, 0.0, False
-        state.inner = SOLVERS[name].start(problem, seed, view)
+        state.inner = SOLVERS[name].start(problem, seed, warm)
+        state.at_work, state.until, state.trial = name, _until(problem, name), 0.0
+        state.leaves = state.why = ""
 
     def restore(self, problem: Problem, state: AutoState, saved: dict[str, Any]) -> None:
-        name = saved["at_work"]
-        state.inner = SOLVERS[name].start(problem, np.random.SeedSequence(0))
+        solver = SOLVERS[saved["at_work"]]
+        state.inner = solver.start(problem, np.random.SeedSequence(0))
         unpack(state, saved)
+
+
+def _until(problem: Problem, name: str) -> float:
+    """The gap at which the interior point takes over from this solver."""
+    hinge = problem.loss.name in InteriorPoint.solves.losses
+    return SHARP if hinge and name == "huber-newton" else 0.0

@@ -57,9 +57,9 @@ class Solver:
     solves: ClassVar[Solves] = Solves()
 
     def start(
-        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
     ) -> Any:
-        """The state before the first step; ``warm`` is where to start, with its margins if known."""
+        """The state before the first step; ``warm`` is where to start."""
         raise NotImplementedError
 
     def advance(self, problem: Problem, state: Any, visits: int, goal: float) -> Report:

@@ -11,8 +11,9 @@ pulled harder than 1.5 times the root mean square of the last pass's gradients a
 A free bias is the multiplier of Σ β = 0: b acts as one more coordinate with a proximal weight of
 κ = 0.1 × the median ‖x‖², recentred after each pass (method of multipliers).
 
-Small problems and tight tolerances end with Newton steps on the free variables (free_set.py; for
-the logistic loss, whose variables are all free, in the primal: smooth_newton.py).
+Tight tolerances, and runs that would take long, end with Newton steps on the free variables, direct
+or by conjugate gradients, with a few passes of coordinates between them (free_set.py; for the
+logistic loss, whose variables are all free, in the primal: smooth_newton.py).
 
 Hsieh, Chang, Lin, Keerthi & Sundararajan 2008, "A dual coordinate descent method for large-scale
 linear SVM", algorithms 1 and 3; the losses after Yu, Huang & Lin 2011 and Ho & Lin 2012.
@@ -25,21 +26,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from pegasos.certificate import Answer, View
+from pegasos.certificate import FINEST_TOLERANCE, Answer, View
 from pegasos.compiled import aligned, below, fetch, generator, kernel, shuffle
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
 from pegasos.solvers.contract import STALLED, Report, Solver, Solves, State
-from pegasos.solvers.free_set import newton_step
+from pegasos.solvers.free_set import BETA, COST, NORM, TARGET, Finish, newton_is_cheap, newton_step
 from pegasos.solvers.smooth_newton import smooth_newton
-
-# The numbers of a row, side by side in one half of a cache line.
-BETA, NORM, TARGET, COST = range(4)
 
 # The numbers of a run.
 ACTIVE, POSITION, BIAS, KAPPA, SUM, THRESHOLD = range(6)
 PULLS, PULLED, GAP, DUAL, RATIO, ESTIMATE, PASSES, UNTIL, GAP_NOW, SHRINKING = range(6, 16)
+GAP_THEN, PASSES_THEN, NEWTON_LEFT, CONJUGATE = range(16, 20)
 
 NEW_PASS = -1.0  # a position: shuffle and start the next pass
 
@@ -49,6 +48,10 @@ SAMPLE = 4096  # rows from which the gap is estimated
 TIGHT = 3e-5  # below this the run ends with Newton steps where they are cheap
 NEAR, PATIENCE = 1e-6, 8  # looks without progress, this near the optimum, before a run is stalled
 NEWTON_STEPS = 20  # in a row, while they run into bounds
+PAUSE, SHORT_PAUSE = 10.0, 3.0  # passes before the next pause, and after a finish
+FAR = 2e-3  # a gap above this is left to coordinates
+LONG = 100.0  # passes: where the goal seems to be further away, conjugate gradients begin
+LOOK_EVERY = 8  # finishes by conjugate gradients, where the sampled gap asks for no look before
 
 
 @dataclass
@@ -64,6 +67,7 @@ class DualAscentState(State):
     best_dual: float
     idle_looks: int
     note: str
+    finish: Finish
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class DualAscent(Solver):
         numbers[:, TARGET] = problem.y
         numbers[:, COST] = problem.cost
         w = np.zeros(problem.d)
-        run = np.zeros(16)
+        run = np.zeros(20)
         run[ACTIVE], run[POSITION] = problem.m, NEW_PASS
         run[THRESHOLD] = np.inf
         run[SHRINKING] = self.shrink
@@ -131,11 +135,16 @@ class DualAscent(Solver):
             best_dual=-np.inf,
             idle_looks=0,
             note=note,
+            finish=Finish.idle(problem.y.size, problem.d),
         )
 
     def advance(self, problem: Problem, state: DualAscentState, visits: int, goal: float) -> Report:
         if state.idle_looks >= PATIENCE:
             return Report(0, look=True, status=STALLED, note="no progress in the last looks")
+        if state.finish.at_work:
+            return self._conjugate(problem, state, visits)
+        if state.run[NEWTON_LEFT] > 0.0:
+            return self._newton(problem, state)
         done, event = _passes(
             problem.rows,
             problem.loss,
@@ -151,34 +160,77 @@ class DualAscent(Solver):
         report = Report(done, float(state.run[ESTIMATE]), event == _LOOK, note=state.note)
         state.note = ""
         if event == _PAUSE:
-            if goal < TIGHT:
-                report.look = self._finish(problem, state)
-            state.run[UNTIL] = state.run[PASSES] + (3.0 if report.look else 10.0)
+            report.look = self._pause(problem, state, goal)
         return report
 
-    def _finish(self, problem: Problem, state: DualAscentState) -> bool:
-        """Newton steps on the free variables, where they are cheap, until one meets no bound."""
-        if isinstance(problem.loss, Logistic):
-            return self._finish_logistic(problem, state)
-        taken = 0
-        beta = np.ascontiguousarray(state.numbers[:, BETA])
+    def _pause(self, problem: Problem, state: DualAscentState, goal: float) -> bool:
+        """Begin a finish where the goal is tight or far away; returns whether to look."""
         run = state.run
-        for _ in range(NEWTON_STEPS):
-            step = newton_step(
-                problem, beta, state.w, float(run[BIAS]), float(run[SUM]), float(run[KAPPA])
-            )
-            if step is None:
-                break
+        slow = bool(run[CONJUGATE]) or self._slow(state, goal)
+        run[UNTIL] = run[PASSES] + PAUSE
+        if not (goal < TIGHT or slow):
+            return False
+        if isinstance(problem.loss, Logistic):
+            look = self._finish_logistic(problem, state)
+            run[UNTIL] = run[PASSES] + (SHORT_PAUSE if look else PAUSE)
+            return look
+        if newton_is_cheap(problem, state.numbers):
+            run[NEWTON_LEFT] = NEWTON_STEPS
+        elif slow:
+            state.finish.begin(problem, state.numbers, state.w)
+        return False
+
+    def _slow(self, state: DualAscentState, goal: float) -> bool:
+        """Whether, at the pace since the last pause, the goal is more than so many passes away."""
+        run = state.run
+        dual = run[DUAL] - 0.5 * float(state.w @ state.w)
+        gap = run[GAP_NOW] / dual if dual > 0.0 else np.inf
+        then, passes = run[GAP_THEN], run[PASSES] - run[PASSES_THEN]
+        run[GAP_THEN], run[PASSES_THEN] = gap, run[PASSES]
+        goal = max(goal, FINEST_TOLERANCE)
+        if not (goal < gap < FAR and then > 0.0):
+            return False
+        return bool(np.log(gap / goal) * passes > LONG * np.log(max(then / gap, 1.0)))
+
+    def _conjugate(self, problem: Problem, state: DualAscentState, visits: int) -> Report:
+        """Conjugate gradients on the free variables: as much as the visits allow."""
+        run = state.run
+        done, moved = state.finish.advance(
+            problem, state.numbers, state.w, float(run[BIAS]), visits
+        )
+        report = Report(done, float(run[ESTIMATE]))
+        if moved is not None:
+            rise, change, bias_step = moved
+            run[DUAL] += rise
+            run[SUM] += change if problem.free_bias else 0.0
+            run[BIAS] += bias_step
+            run[UNTIL] = run[PASSES] + SHORT_PAUSE
+            run[CONJUGATE] += 1.0
+            report.look = run[CONJUGATE] % LOOK_EVERY == 0.0
+        return report
+
+    def _newton(self, problem: Problem, state: DualAscentState) -> Report:
+        """One direct Newton step on the free variables; the last is one that meets no bound."""
+        run = state.run
+        beta = np.ascontiguousarray(state.numbers[:, BETA])
+        step = newton_step(
+            problem, beta, state.w, float(run[BIAS]), float(run[SUM]), float(run[KAPPA])
+        )
+        left, visits, whole = run[NEWTON_LEFT], 0, True
+        if step is not None:
             rows, new, rise, bias, whole = step
             beta[rows] = new
+            state.numbers[:, BETA] = beta
             run[DUAL] += rise
             run[BIAS] = bias
             run[SUM] = float(beta.sum()) if problem.free_bias else 0.0
-            taken += 1
-            if whole:
-                break
-        state.numbers[:, BETA] = beta
-        return taken > 0
+            visits, left = rows.size, left - 1.0
+        run[NEWTON_LEFT] = 0.0 if whole else left
+        report = Report(visits, float(run[ESTIMATE]))
+        if run[NEWTON_LEFT] == 0.0:
+            report.look = left < NEWTON_STEPS
+            run[UNTIL] = run[PASSES] + (SHORT_PAUSE if report.look else PAUSE)
+        return report
 
     def _finish_logistic(self, problem: Problem, state: DualAscentState) -> bool:
         found = smooth_newton(problem, state.w, float(state.run[BIAS]))
@@ -209,13 +261,15 @@ class DualAscent(Solver):
         now = state.best_primal - state.best_dual
         near = now < NEAR * state.best_dual
         progress = now <= 0.9 * before
-        state.idle_looks = state.idle_looks + 1 if near and not progress else 0
         run = state.run
+        at_work = state.finish.at_work  # then β and w are what its sums belong to
+        if not at_work:
+            state.idle_looks = state.idle_looks + 1 if near and not progress else 0
         assert view.beta is not None
-        if progress or not problem.free_bias:
+        if not at_work and (progress or not problem.free_bias):
             state.numbers[:, BETA] = view.beta
             state.w[:] = view.w_beta
-        if problem.free_bias and progress:
+        if not at_work and problem.free_bias and progress:
             run[BIAS] = view.b
             run[SUM] = float(view.beta.sum())
         if not progress:

@@ -8,9 +8,9 @@
                itself, h ← h · √(0.4 goal J / rounding), within 0.15 … 0.6
 
 β is feasible at every step, so every step has a gap, a sum of two that are not negative:
-½‖w − Σ β x‖², which is what is left at this h, and Σ c ℓ − d + z β, the rounding. A free bias is one
-more coordinate of w, whose gradient Σ β vanishes with the others. The first steps are taken on m/64,
-m/16 and m/4 of the rows at random; the w of each is the start of the next.
+½‖w − Σ β x‖², which is what is left at this h, and Σ c ℓ − d + z β, the rounding. A free bias is
+one more coordinate of w, whose gradient Σ β vanishes with the others. The first steps are taken on
+m/64, m/16 and m/4 of the rows at random; the w of each is the start of the next.
 
 Newton's method on the rounded hinge: Keerthi & DeCoste 2005, "A modified finite Newton method for
 fast solution of large scale linear SVMs"; Chapelle 2007, "Training a support vector machine in the
@@ -31,13 +31,13 @@ from pegasos.certificate import Answer, View
 from pegasos.compiled import kernel
 from pegasos.losses import dual_value, smoothed, value
 from pegasos.problem import Problem
-from pegasos.rows import Rows, add, add_gram, dot, prefetch_ahead
+from pegasos.rows import Rows, add, add_gram, dot
 from pegasos.solvers.contract import RUNNING, STALLED, Report, Solver, Solves, State
 
 MOST_FEATURES = 4000  # each step solves a system of so many: 128 MB
 LEVELS = (64, 16, 4, 1)  # the rows ÷ those of each sub-sample
 RUN_OF_ROWS = 16  # neighbours that a sub-sample takes together
-FIRST_WIDTH = 2.0
+FIRST_WIDTH, SMALLEST_WIDTH = 2.0, 1e-12
 MOST_STEPS = 30  # on one sub-sample
 PATIENCE = 25  # steps without a smaller gap before a run is stalled
 
@@ -49,10 +49,23 @@ class Level(NamedTuple):
     """The rows that are at work, and their numbers in the same order."""
 
     which: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray  # each row of a sub-sample stands for several
     z: np.ndarray
     along: np.ndarray  # what a whole step would add to z
     beta: np.ndarray
+
+
+class Bent(NamedTuple):
+    """Room for the curvature of all rows, and for the rows that have any."""
+
     bend: np.ndarray  # c ℓ_h″
+    which: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, size: int) -> Bent:
+        return cls(np.empty(size), np.empty(size, dtype=np.uint32), np.empty(size))
 
 
 @dataclass
@@ -62,16 +75,17 @@ class HuberNewtonState(State):
     w: np.ndarray
     w_beta: np.ndarray
     which: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray
     z: np.ndarray
     along: np.ndarray
     beta: np.ndarray
-    bend: np.ndarray
     run: np.ndarray
     seed: np.ndarray
 
     @property
     def level(self) -> Level:
-        return Level(self.which, self.z, self.along, self.beta, self.bend)
+        return Level(self.which, self.y, self.cost, self.z, self.along, self.beta)
 
     @property
     def full(self) -> bool:
@@ -107,7 +121,7 @@ class HuberNewton(Solver):
         refuse_many_features(self.name, problem)
 
     def start(
-        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
     ) -> HuberNewtonState:
         none = np.zeros(0)
         size = problem.d + problem.free_bias
@@ -115,10 +129,11 @@ class HuberNewton(Solver):
             w=np.zeros(size),
             w_beta=np.zeros(size),
             which=problem.which,
+            y=none,
+            cost=none,
             z=none,
             along=none,
             beta=none,
-            bend=none,
             run=np.zeros(7),
             seed=seed.generate_state(2, np.uint64),
         )
@@ -129,7 +144,20 @@ class HuberNewton(Solver):
                 state.w[-1] = warm.b
         sampled = self.samples and warm is None
         self._enter(problem, state, 0 if sampled else len(LEVELS) - 1)
+        if warm is not None and math.isinf(problem.loss.curvature):
+            self._fit_width(problem, state)
         return state
+
+    def _fit_width(self, problem: Problem, state: HuberNewtonState) -> None:
+        """Halve the width for as long as that makes the gap of the start smaller."""
+        room, best = Bent.of(state.which.size), math.inf
+        while state.run[WIDTH] > SMALLEST_WIDTH:
+            _, rest, rounding, _ = self._arrive(problem, state, room, Report(0.0))
+            if rest + rounding >= best:
+                break
+            best = rest + rounding
+            state.run[WIDTH] *= 0.5
+        state.run[WIDTH] *= 2.0
 
     def _enter(self, problem: Problem, state: HuberNewtonState, level: int) -> None:
         """Take the rows of this level, or of the next one that has enough of them."""
@@ -144,7 +172,9 @@ class HuberNewton(Solver):
             runs = rng.choice(m // RUN_OF_ROWS, m // LEVELS[level] // RUN_OF_ROWS, replace=False)
             runs.sort()
             state.which = problem.which[(runs[:, None] * RUN_OF_ROWS + range(RUN_OF_ROWS)).ravel()]
-        state.z, state.along, state.beta, state.bend = np.zeros((4, state.which.size))
+        state.y = problem.y[state.which].astype(np.float64)
+        state.cost = problem.cost[state.which] * (m / state.which.size)
+        state.z, state.along, state.beta = np.zeros((3, state.which.size))
         state.w_beta[:] = 0.0
         dot_all(widened(problem), state.which, state.w, state.z)
 
@@ -152,14 +182,20 @@ class HuberNewton(Solver):
         self, problem: Problem, state: HuberNewtonState, visits: int, goal: float
     ) -> Report:
         report = Report(0.0)
+        k = 0
         while report.visits < visits and report.status == RUNNING and not report.look:
-            self._step(problem, state, max(goal, 0.0), report)
+            if state.which.size != k:
+                k = state.which.size
+                bent = Bent.of(k)
+            self._step(problem, state, bent, max(goal, 0.0), report)
         return report
 
-    def _step(self, problem: Problem, state: HuberNewtonState, goal: float, report: Report) -> None:
+    def _step(
+        self, problem: Problem, state: HuberNewtonState, bent: Bent, goal: float, report: Report
+    ) -> None:
         """Arrive where the last step leads, and find the next."""
         run, k = state.run, state.which.size
-        primal, rest, rounding = self._arrive(problem, state, report)
+        primal, rest, rounding, count = self._arrive(problem, state, bent, report)
         gap = rest + rounding
         run[STEPS] += 1
         goal *= run[AIM]
@@ -181,72 +217,60 @@ class HuberNewton(Solver):
                 self._enter(problem, state, int(run[LEVEL]) + 1)
                 report.visits += state.which.size
                 return
-        if rest <= rounding and run[STEPS] > 1:
+        kinks = math.isinf(problem.loss.curvature)
+        while kinks and rest <= rounding and run[WIDTH] > SMALLEST_WIDTH:
             shrink = math.sqrt(0.4 * goal * primal / rounding) if rounding > 0 else 0.0
             run[WIDTH] *= min(max(shrink, 0.15), 0.6)
-            self._arrive(problem, state, report)
-        if not self._turn(problem, state, report):
+            primal, rest, rounding, count = self._arrive(problem, state, bent, report)
+        if not self._turn(problem, state, bent.which[:count], bent.weights[:count], report):
             report.status, report.note = STALLED, "the Newton system cannot be solved"
 
     def _arrive(
-        self, problem: Problem, state: HuberNewtonState, report: Report
-    ) -> tuple[float, float, float]:
-        """z, β and Σ β x after the step; returns J and the two parts of the gap."""
+        self, problem: Problem, state: HuberNewtonState, bent: Bent, report: Report
+    ) -> tuple[float, float, float, int]:
+        """z, β, Σ β x and the curvature after the step.
+
+        Returns J, the two parts of the gap, and how many rows are on a kink.
+        """
         run = state.run
-        loss, rounding, moved = _arrive(
-            widened(problem),
-            problem.loss,
-            problem.y,
-            problem.cost,
-            state.level,
-            state.w_beta,
-            run[LENGTH],
-            run[WIDTH],
-            problem.m / state.which.size,
-        )
+        loss, rounding = _arrive(problem.loss, state.level, run[LENGTH], run[WIDTH], bent.bend)
         run[LENGTH] = 0.0
+        moved, count = _add_moved(widened(problem), state.level, bent, state.w_beta)
         report.visits += moved
         w, short = state.w[: problem.d], (state.w - state.w_beta)[: problem.d]
         rest = 0.5 * float(short @ short)
         if problem.free_bias:
             rest += 0.5 * abs(state.w_beta[-1])
-        return 0.5 * float(w @ w) + loss, rest, max(rounding, 0.0)
+        return 0.5 * float(w @ w) + loss, rest, max(rounding, 0.0), count
 
-    def _turn(self, problem: Problem, state: HuberNewtonState, report: Report) -> bool:
-        """Newton's direction, and how far to go along it."""
-        rows, level, size = widened(problem), state.level, state.w.size
+    def _turn(
+        self,
+        problem: Problem,
+        state: HuberNewtonState,
+        which: np.ndarray,
+        weights: np.ndarray,
+        report: Report,
+    ) -> bool:
+        """Newton's direction from the rows on their kinks, and how far to go along it."""
+        rows, level, size, width = widened(problem), state.level, state.w.size, state.run[WIDTH]
         penalty = np.ones(size)
         penalty[problem.d :] = 0.0
-        bent = np.flatnonzero(level.bend)
         hessian = np.zeros((size, size), order="F")
-        add_gram(rows, level.which[bent], level.bend[bent], hessian)
+        add_gram(rows, which, weights, hessian)
         if problem.free_bias:  # with no row on its kink nothing would hold b
-            total = float(problem.cost.sum()) / state.run[WIDTH]
-            hessian[-1, -1] = max(hessian[-1, -1], 1e-6 * total)
+            hessian[-1, -1] = max(hessian[-1, -1], 1e-6 * float(level.cost.sum()) / width)
         gradient = penalty * state.w - state.w_beta
         factor = factored(hessian, penalty)
+        report.visits += which.size + level.which.size
         if factor is None:
             return False
         step = -cho_solve(factor, gradient, check_finite=False)
-        report.visits += bent.size + level.which.size
         dot_all(rows, level.which, step, level.along)
-        w, p = penalty * state.w, penalty * step
-        first, second = float(w @ step), float(p @ step)
+        p = penalty * step
+        first, second = float(state.w @ p), float(p @ step)
 
         def slope(t: float) -> float:
-            return (
-                first
-                + t * second
-                + _slope_along(
-                    problem.loss,
-                    problem.y,
-                    problem.cost,
-                    level,
-                    t,
-                    state.run[WIDTH],
-                    problem.m / level.which.size,
-                )
-            )
+            return first + t * second + _slope_along(problem.loss, level, t, width)
 
         t = where_it_is_level(slope, float(gradient @ step))
         state.w += t * step
@@ -321,51 +345,59 @@ def where_it_is_level(slope: Callable[[float], float], at_zero: float) -> float:
 
 @kernel
 def dot_all(rows, which, w, out):
-    """out_k = ⟨w, x⟩ for row which_k."""
-    for k in range(which.size):
-        prefetch_ahead(rows, which, k, which.size)
+    """out_k = ⟨w, x⟩ for row which_k, in ascending order."""
+    for k in range(np.uint64(which.size)):
         out[k] = dot(rows, np.uint64(which[k]), w)
 
 
 @kernel
-def _arrive(rows, loss, y, cost, level, w_beta, length, width, factor):
-    """Returns Σ c ℓ, the rounding, and how many rows have moved."""
-    total, rounding, moved = 0.0, 0.0, 0
-    for k in range(level.which.size):
-        i = np.uint64(level.which[k])
+def _arrive(loss, level, length, width, bend):
+    """z, β and c ℓ_h″; what β has changed by stays in ``along``. Returns Σ c ℓ and the rounding."""
+    total, rounding = 0.0, 0.0
+    for k in range(np.uint64(level.z.size)):
         z = level.z[k] + length * level.along[k]
-        c = factor * cost[i]
-        slope, curvature = smoothed(loss, z, y[i], width)
+        y, c = level.y[k], level.cost[k]
+        slope, curvature = smoothed(loss, z, y, width)
         beta = -c * slope
-        local = c * value(loss, z, y[i])
-        total += local
-        if slope != 0.0 or local != 0.0:
-            rounding += local - dual_value(loss, beta, y[i], c) + z * beta
+        lost = c * value(loss, z, y)
+        total += lost
+        rounding += lost - dual_value(loss, beta, y, c) + z * beta
         level.z[k] = z
-        level.bend[k] = c * curvature
-        if beta != level.beta[k]:
-            prefetch_ahead(rows, level.which, k, level.which.size)
-            add(rows, i, beta - level.beta[k], w_beta)
-            level.beta[k] = beta
-            moved += 1
-    return total, rounding, moved
+        level.along[k] = beta - level.beta[k]
+        level.beta[k] = beta
+        bend[k] = c * curvature
+    return total, rounding
 
 
 @kernel
-def _slope_along(loss, y, cost, level, t, width, factor):
+def _add_moved(rows, level, bent, w_beta):
+    """Σ β x follows β, and the rows on a kink are listed; returns how many have moved, and bend."""
+    moved, count = 0, np.uint64(0)
+    for k in range(np.uint64(level.which.size)):
+        if level.along[k] != 0.0:
+            add(rows, np.uint64(level.which[k]), level.along[k], w_beta)
+            moved += 1
+        bent.which[count] = level.which[k]
+        bent.weights[count] = bent.bend[k]
+        if bent.bend[k] > 0.0:
+            count += np.uint64(1)
+    return moved, count
+
+
+@kernel
+def _slope_along(loss, level, t, width):
     """Σ c ℓ_h′(z + t · along) · along."""
     total = 0.0
-    for k in range(level.which.size):
-        i = np.uint64(level.which[k])
-        slope, _ = smoothed(loss, level.z[k] + t * level.along[k], y[i], width)
-        total += cost[i] * slope * level.along[k]
-    return factor * total
+    for k in range(np.uint64(level.z.size)):
+        slope, _ = smoothed(loss, level.z[k] + t * level.along[k], level.y[k], width)
+        total += level.cost[k] * slope * level.along[k]
+    return total
 
 
 @kernel
 def _slopes(loss, y, cost, which, z, width, beta):
     """β = −c ℓ_h′."""
-    for k in range(which.size):
+    for k in range(np.uint64(which.size)):
         i = np.uint64(which[k])
-        slope, _ = smoothed(loss, z[k], y[i], width)
+        slope, _ = smoothed(loss, z[k], np.float64(y[i]), width)
         beta[i] = -cost[i] * slope

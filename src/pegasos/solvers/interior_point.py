@@ -2,17 +2,18 @@
 
     maximise   Σ α_i − ½‖w‖²,   w = Σ α_i y_i x_i,   0 ≤ α_i ≤ c_i   (and Σ α_i y_i = 0)
     optimum    y_i z_i − 1 = s_i − t_i,   α_i s_i = 0,   (c_i − α_i) t_i = 0,   s, t ≥ 0
-    step       towards α s = (c − α) t = σμ:   (I + Σ δ_i x_i x_iᵀ) Δw = Σ y_i δ_i r_i x_i − (w − Σ α y x)
-               δ_i = 1/(s_i/α_i + t_i/(c_i − α_i)),   Δα_i = δ_i (r_i − y_i ⟨Δw, x_i⟩),
+    step       towards α s = (c − α) t = σμ, with δ_i = 1/(s_i/α_i + t_i/(c_i − α_i)):
+               (I + Σ δ_i x_i x_iᵀ) Δw = Σ y_i δ_i r_i x_i − (w − Σ α_i y_i x_i)
+               Δα_i = δ_i (r_i − y_i ⟨Δw, x_i⟩)
                r_i = 1 − y_i z_i + σμ (1/α_i − 1/(c_i − α_i)) − second-order terms
 
-Each step solves two systems of one d × d matrix: a predictor (σ = 0) that chooses σ, and a corrector.
-A free bias is one more coordinate of w, without a penalty, whose equation is Σ α y = 0.
+Each step solves two systems with one d × d matrix: a predictor (σ = 0) that chooses σ, and a
+corrector. A free bias is one more coordinate of w, without a penalty: its equation is Σ α y = 0.
 
-With a start that is already good only the rows near their margin (6 to 12 %) take part. The others
-are frozen at 0 or c; the certificate sees them all, and rows that were frozen on the wrong side join
-the others for another round. From scratch, or with ``rows="all"``, every row takes part, which is the
-plain method of the literature.
+With a start that is already good only the rows near their margin take part (6 % and more). The
+others are frozen at 0 or c; the certificate sees them all, and rows that were frozen on the wrong
+side join for another round. From scratch, or with ``rows="all"``, every row takes part, which is
+the plain method of the literature.
 
 Mehrotra 1992 for the predictor and corrector; Ferris & Munson 2002, "Interior-point methods for
 massive support vector machines", for the d × d system. Freezing rows is ours.
@@ -36,6 +37,7 @@ from pegasos.solvers.huber_newton import factored, refuse_many_features, widened
 
 ROWS = ("near", "all")
 NEAR = 0.06  # the share of the rows that takes part in the first round
+LEAST = 4  # rows to a feature, at least
 ROUNDS, MOST_STEPS = 8, 60
 INSIDE = 1e-9  # an α closer than this to a bound, relative to c, is at it
 EDGE = 1e-14  # no step goes nearer to a bound than this
@@ -96,7 +98,7 @@ class InteriorPoint(Solver):
         refuse_many_features(self.name, problem)
 
     def start(
-        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
     ) -> InteriorPointState:
         size = problem.d + problem.free_bias
         state = InteriorPointState(
@@ -136,7 +138,7 @@ class InteriorPoint(Solver):
         alpha = problem.y * (np.zeros(cost.size) if view.beta is None else view.beta)
         part = state.joined | ((alpha > INSIDE * cost) & (alpha < (1.0 - INSIDE) * cost))
         near = np.abs(margin[which])
-        count = max(int(state.run[SHARE] * problem.m), 20 * state.w.size, 2000)
+        count = max(int(state.run[SHARE] * problem.m), LEAST * state.w.size, 1000)
         if self.rows == "all" or count >= problem.m:
             part[which] = True
         else:
@@ -343,7 +345,7 @@ def _predict(rows, y, which, numbers, step, right, towards):
 
 @kernel
 def _correct(rows, y, which, numbers, step, mu):
-    """Δα, Δs and Δt of the corrector; returns the way to the nearest bounds of α, and of s and t."""
+    """Δα, Δs and Δt of the corrector; returns how far α, and s and t, can go along them."""
     primal, dual = np.inf, np.inf
     for k in range(which.size):
         prefetch_ahead(rows, which, k, which.size)

@@ -52,7 +52,9 @@ STEP, SCALE, PHI, NU, BIAS, POSITION, STOP = range(7)
 LARGEST, SCALES, BIASES, LOSS, ESTIMATE, RATIO, EPOCHS, BEGUN = range(7, 15)
 
 BURST = 8192  # visits that go on without a look at the gap, however few the rows
-RENORMALISE = 1e-100  # Φ below this is multiplied into v
+# Φ below this is multiplied into v: before an overflow or, where an average is kept, before
+# SCALES · v and past are so much larger than their difference that its digits are lost.
+SMALLEST, SMALLEST_OF_AVERAGE = 1e-100, 1e-2
 
 
 class Rule(NamedTuple):
@@ -276,7 +278,7 @@ class Pegasos(Solver):
                 visits,
             )
         report = Report(done)
-        if not (math.isfinite(run[NU]) and math.isfinite(run[BIAS])):
+        if not np.isfinite(run[[NU, BIAS, SCALES]]).all():
             report.status = DIVERGED
             report.note = (
                 f"diverged at step {run[STEP]:.0f}; the largest row has norm "
@@ -427,13 +429,15 @@ def _project(work, run, rule):
         run[PHI] *= factor
         run[SCALE] *= factor
         run[NU] = rule.ball
-    if run[PHI] < RENORMALISE:
+    if run[PHI] < (SMALLEST_OF_AVERAGE if rule.average else SMALLEST):
         for j in range(work.v.size):
+            if rule.average:
+                work.past[j] -= run[SCALES] * work.v[j]
             work.v[j] *= run[PHI]
         for i in range(work.counts.size):
             work.counts[i] *= run[PHI]
         run[SCALE] /= run[PHI]
-        run[SCALES] /= run[PHI]
+        run[SCALES] = 0.0
         run[PHI] = 1.0
 
 
