@@ -1,12 +1,14 @@
 # make demo   train a certified model and show it beside scikit-learn's
 # make test   all tests           make lint   style, types, who may import whom
-# make bench  the peers, side by side in one run
+# make bench  the peers, side by side in one run (ARGS="--only a9a,imdb" or ARGS=--fresh)
+# make bench-unseen  the same on sets that were not used in tuning
+# make growth        time against the number of rows       make memory  peaks of each solver
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint bench mutants first-fit memory clean
+.PHONY: demo test lint bench bench-unseen growth mutants first-fit memory clean
 
 $(VENV)/.done: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit('pegasos needs Python 3.11 or newer; call make PYTHON=python3.11') if sys.version_info < (3, 11) else None"
@@ -31,7 +33,13 @@ mutants: $(VENV)/.done
 	$(RUN) tests/mutants.py
 
 bench: $(VENV)/.done
-	$(RUN) benchmarks/linear.py
+	$(RUN) benchmarks/linear.py $(ARGS)
+
+bench-unseen: $(VENV)/.done
+	$(RUN) benchmarks/unseen.py $(ARGS)
+
+growth: $(VENV)/.done
+	$(RUN) benchmarks/growth.py
 
 first-fit: $(VENV)/.done
 	$(RUN) benchmarks/first_fit.py

@@ -1,16 +1,28 @@
-"""``make memory``: the peak of fit and predict on 1 GB of CSR, in a process of its own."""
+"""``make memory``: the peak of fit and predict beside the data, for each solver by name.
+
+Each in a process of its own: 1 GB of sparse rows for the solvers of sparse text, half a gigabyte
+of a dense table of 50 features for those of few features, and both for ``auto``.
+"""
 
 from __future__ import annotations
 
 import resource
+import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
 
 from pegasos import LinearSVC
+from pegasos.solvers import REGISTRY
+
+SPARSE = ("auto", "dual-ascent", "pegasos")  # all others are for few features
+GIGABYTES = {"sparse": 1.0, "dense": 0.5}
+FEATURES = {"sparse": 47_236, "dense": 50}
+MODELS = {"sparse": {"C": 0.01, "tol": 1e-2}, "dense": {"lam": 1e-5, "tol": 1e-3}}
 
 
 def resident() -> int:
@@ -38,11 +50,9 @@ class Peak:
         self._watcher.join()
 
 
-def main(gigabytes: float = 1.0, per_row: int = 76, d: int = 47_236) -> None:
-    rng = np.random.default_rng(0)
-    small = sp.random(500, d, density=per_row / d, format="csr", dtype=np.float32, random_state=0)
-    LinearSVC(tol=0.1, max_passes=2).fit(small, rng.random(500) < 0.5).predict(small)
-
+def sparse(gigabytes: float, per_row: int = 76):
+    """Rows of 76 nonzeros out of 47,236 features, and their bytes."""
+    rng, d = np.random.default_rng(0), FEATURES["sparse"]
     m = int(gigabytes * 1e9 / (8 * per_row + 4))
     columns = np.empty((m, per_row), dtype=np.int32)
     step = d // per_row
@@ -52,17 +62,50 @@ def main(gigabytes: float = 1.0, per_row: int = 76, d: int = 47_236) -> None:
     pointers = np.arange(0, m * per_row + 1, per_row, dtype=np.int32)
     X = sp.csr_array((values.ravel(), columns.ravel(), pointers), shape=(m, d))
     y = values[:, 0] > values[:, 1]
-    data = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    before = resident()
-    print(f"{m:,} rows, {data / 1e9:.2f} GB of CSR; in use before the fit: {before / 1e9:.2f} GB")
-    model = LinearSVC(C=0.01, tol=1e-2)
-    for name, work in (("fit", lambda: model.fit(X, y)), ("predict", lambda: model.predict(X))):
-        with Peak() as peak:
-            work()
-        extra = peak.highest - before
-        print(f"{name}: peak {(data + extra) / data:.3f} × the data ({extra / 1e6:.0f} MB more)")
-    print(f"certificate: {model.certificate_}")
+    return X, y, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+
+
+def dense(gigabytes: float):
+    """A float32 table of 50 features, and its bytes; a tenth of the labels are noise."""
+    rng, d = np.random.default_rng(0), FEATURES["dense"]
+    X = rng.standard_normal((int(gigabytes * 1e9 / (4 * d)), d), dtype=np.float32)
+    y = (X @ rng.standard_normal(d, dtype=np.float32) > 0) ^ (rng.random(X.shape[0]) < 0.1)
+    return X, y, X.nbytes
+
+
+def measure(solver: str, shape: str, gigabytes: float) -> None:
+    """One line: in this process, which does nothing else."""
+    generate = {"sparse": sparse, "dense": dense}[shape]
+    model = LinearSVC(solver=solver, max_seconds=300, **MODELS[shape])
+    small, few, _ = generate(0.001)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(small, few).predict(small)  # the compiled code is not what is measured
+        X, y, data = generate(gigabytes)
+        before, extra = resident(), []
+        for work in (lambda: model.fit(X, y), lambda: model.predict(X)):
+            with Peak() as peak:
+                work()
+            extra.append(peak.highest - before)
+    cells = "".join(f"{(data + e) / data:9.3f} ×{e / 1e6:8.0f} MB" for e in extra)
+    gap = model.certificate_.relative_gap
+    print(f"{solver:16}{shape:8}{data / 1e9:7.2f} GB{cells}   {gap:.1e}", flush=True)
+
+
+def main() -> None:
+    print("Peak memory, and what it is beyond the data, in fit and in predict:")
+    head = f"{'solver':16}{'rows':8}{'data':>10}{'fit':>11}{'beyond':>11}"
+    print(f"{head}{'predict':>11}{'beyond':>11}   gap", flush=True)
+    for shape, gigabytes in GIGABYTES.items():
+        for solver in REGISTRY:
+            if solver == "auto" or (solver in SPARSE) == (shape == "sparse"):
+                subprocess.run(
+                    [sys.executable, __file__, solver, shape, str(gigabytes)], check=False
+                )
 
 
 if __name__ == "__main__":
-    main(*map(float, sys.argv[1:2]))
+    if sys.argv[1:]:
+        measure(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+    else:
+        main()

@@ -180,6 +180,7 @@ def test_a_tolerance_that_float64_cannot_prove_is_raised_and_said():
         ({"max_passes": None}, "max_passes must be"),
         ({"max_seconds": -0.1}, "max_seconds must be zero or positive"),
         ({"max_seconds": math.nan}, "max_seconds must be"),
+        ({"max_seconds": "1"}, "max_seconds must be .*'1'"),
         ({"seed": -1}, "non-negative"),
     ],
 )
@@ -351,7 +352,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(solver):
 
 
 def test_without_a_seed_every_run_is_another():
-    one, other = (solve(large(), Pegasos(), tol=None, max_passes=1, seed=None) for _ in range(2))
+    one, other = (solve(large(), Pegasos(), tol=None, max_passes=9, seed=None) for _ in range(2))
     assert not np.array_equal(one.w, other.w)
 
 
@@ -382,6 +383,25 @@ def test_many_problems_start_from_their_own_answers():
     assert again[0].n_passes < found[0].n_passes
     assert again[2].n_passes < found[2].n_passes
     assert again[1].n_passes == found[1].n_passes
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"max_seconds": -5}, "max_seconds must be zero or positive, not -5"),
+        ({"max_seconds": "1"}, "max_seconds must be zero or positive, not '1'"),
+        ({"n_jobs": None}, "n_jobs must be a whole number other than zero, not None"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"n_jobs": 2.0}, "n_jobs must be"),
+        ({"warm": [None]}, "one answer, or None, for each of 3 problems"),
+        ({"warm": Answer(np.zeros(10), 0.0, None)}, "one answer, or None, for each of 3 problems"),
+    ],
+)
+def test_solve_many_refuses_bad_options_before_any_work(options, sentence):
+    events = []
+    with pytest.raises(ValueError, match=sentence):
+        solve_many([noisy()] * 3, on_event=events.append, **options)
+    assert events == []
 
 
 def test_solve_many_refuses_options_that_it_does_not_have():
@@ -437,6 +457,34 @@ def test_a_run_that_had_converged_resumes_to_its_own_answer(tmp_path):
     assert again.certificate == whole.certificate
     np.testing.assert_array_equal(again.w, whole.w)
     np.testing.assert_array_equal(again.alpha, whole.alpha)
+
+
+@pytest.mark.parametrize("solver", [DualAscent(), Auto(), Pegasos()], ids=name_of)
+@pytest.mark.parametrize("passes", [2.5, 10])
+def test_a_run_resumed_at_its_limit_stays_as_it_is(solver, passes, tmp_path):
+    problem, path = large("free"), tmp_path / "run.npz"
+    options = {"tol": 1e-9, "max_passes": passes, "checkpoint": path}
+    first = solve(problem, solver, **options)
+    assert first.status == "max_passes"
+    for _ in range(2):
+        same_run(first, solve(problem, solver, resume=path, **options))
+    below = solve(problem, solver, tol=1e-9, max_passes=1, resume=path)
+    assert below.n_passes == first.n_passes
+
+
+@pytest.mark.parametrize("limit", ["max_passes", "max_seconds"])
+def test_a_run_without_passes_or_seconds_makes_no_step_and_is_saved(limit, tmp_path):
+    problem, path = large(), tmp_path / "run.npz"
+    nothing = solve(problem, DualAscent(), checkpoint=path, **{limit: 0})
+    assert (nothing.status, nothing.n_passes, len(nothing.trace)) == (limit, 0.0, 1)
+    same_run(solve(problem, DualAscent()), solve(problem, DualAscent(), resume=path))
+
+
+def test_a_run_that_had_converged_is_saved_where_it_is_asked_to(tmp_path):
+    problem, path, other = large(), tmp_path / "run.npz", tmp_path / "other.npz"
+    whole = solve(problem, DualAscent(), checkpoint=path)
+    same_run(whole, solve(problem, DualAscent(), resume=path, checkpoint=other))
+    same_run(whole, solve(problem, DualAscent(), resume=other))
 
 
 def test_a_run_that_had_converged_adds_nothing_to_its_trace(tmp_path):
@@ -702,6 +750,17 @@ def test_an_answer_of_another_size_is_refused(solver, d, m):
         solve(noisy(), solver, warm=answer)
 
 
+def test_what_is_no_answer_is_refused():
+    with pytest.raises(TypeError, match="warm must be an Answer or a Solution, not a list"):
+        solve(noisy(), warm=[1, 2])
+
+
+def test_a_warm_start_and_w1_contradict_each_other():
+    answer = Answer(np.zeros(10), 0.0, None)
+    with pytest.raises(ValueError, match="give w1 or a warm start, not both"):
+        solve(noisy(), Pegasos(w1=np.zeros(10)), warm=answer)
+
+
 def test_an_average_from_a_warm_start_begins_at_the_answer():
     problem, solver = noisy(), Pegasos(batch="all", output="average")
     answer = solve(problem, DualAscent()).answer
@@ -774,6 +833,20 @@ def test_a_run_that_diverges_at_once_returns_a_finite_model(bias, optimum):
     assert not solution.converged
 
 
+@pytest.mark.parametrize("status", [RUNNING, DIVERGED, STALLED])
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_no_model_is_returned_that_is_worse_than_none(status, bias, optimum):
+    problem = noisy(bias=bias)
+    script = ((1e3, RUNNING), (1e6, status))
+    solution = solve(problem, Scripted(script, **optimum), tol=1e-6, max_passes=2)
+    assert not solution.converged
+    assert not solution.w.any()
+    assert solution.certificate.primal == pytest.approx(problem.zero_objective, rel=1e-14)
+    assert min(solution.trace.primal) > problem.zero_objective
+    assert "w = 0" in solution.trace.notes[-1]
+    check(problem, solution)
+
+
 def test_a_finished_run_returns_its_last_answer_even_if_an_earlier_one_was_better(optimum):
     script = ((0.98, RUNNING), (0.5, FINISHED))
     solution = solve(noisy(), Scripted(script, **optimum), tol=1e-6)
@@ -828,6 +901,33 @@ def test_the_summary_of_a_converged_run_says_so():
     assert f"{solution.n_passes:.1f} passes" in solution.summary()
 
 
+@pytest.mark.parametrize(
+    ("m", "d", "visits"), [(5000, 3, 4096), (20, 10**5, 10), (2, 2 * 10**6, 1)]
+)
+def test_the_first_call_reads_few_rows_where_they_are_long(m, d, visits):
+    asked = []
+
+    class Listening(Scripted):
+        def advance(self, problem, state, visits, goal):
+            asked.append(visits)
+            return super().advance(problem, state, visits, goal)
+
+    problem = Problem(np.zeros((m, d), dtype=np.int8), np.ones(m), C=1.0)
+    solve(problem, Listening(((0.0, FINISHED),), np.zeros(d)), tol=None)
+    assert asked == [visits]
+
+
+def test_logistic_loss_with_one_class_and_a_free_bias_has_no_minimum():
+    one_class = {"X": np.eye(3), "y": [1, 1, 1], "C": 1.0, "loss": "logistic"}
+    with pytest.raises(ValueError, match=r"all labels are \+1: .* has no minimum"):
+        solve(Problem(**one_class, bias="free"))
+    assert solve(Problem(**one_class, bias="feature")).converged
+    mixed = {**one_class, "y": [1, -1, 1]}
+    with pytest.raises(ValueError, match="has no minimum"):
+        solve(Problem(**mixed, bias="free", weights=[1, 0, 1]))
+    assert solve(Problem(**mixed, bias="free")).converged
+
+
 # ---------------------------------------------------------------------------------------- best of
 
 
@@ -873,6 +973,7 @@ def test_best_of_makes_as_many_runs_as_the_confidence_needs():
         ({"delta": 1.0}, "delta must lie between 0 and 1"),
         ({"delta": math.nan}, "delta must lie between 0 and 1"),
         ({"runs": 0}, "among 0 runs"),
+        ({"runs": 2.0}, "runs must be a whole number, not 2.0"),
         ({"runs": -1}, "among -1 runs"),
         ({"runs": 40}, "fewer than 3 for each"),
         ({"runs": 3, "choose": "luck"}, "choose must be 'error' or 'objective'"),
@@ -885,6 +986,16 @@ def test_best_of_refuses_what_makes_no_sense(options, sentence):
     options = {"solver": Pegasos(steps=100), "choose": "objective", **options}
     with pytest.raises(ValueError, match=sentence):
         best_of(noisy(), options.pop("solver"), **options)
+
+
+def test_the_holdout_has_the_same_lam_or_the_same_C():
+    problem, solver = noisy(C=1.0), Pegasos(steps=100, order="iid")
+    options = {"runs": 3, "choose": "objective"}
+    with pytest.raises(ValueError, match="the same lam or the same C"):
+        best_of(problem, solver, holdout=noisy(100, seed=1, C=9.0), **options)
+    for C in (1.0, 2.0):  # of half as many rows: 2.0 is the same lam
+        best_of(problem, solver, holdout=noisy(100, seed=1, C=C), **options)
+    best_of(problem, solver, holdout=noisy(100, seed=1, C=9.0), runs=3)  # the error has no C
 
 
 def test_resuming_a_finished_run_keeps_its_certificate(tmp_path):

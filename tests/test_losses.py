@@ -423,6 +423,7 @@ def test_a_loss_is_found_by_name_or_is_itself():
     for name, cls in LOSSES.items():
         assert as_loss(name) == cls()
         assert name == cls.name
+        assert getattr(as_loss(name), "epsilon", 0.0) == 0.0  # as in LinearSVR
     mine = EpsilonInsensitive(0.5)
     assert as_loss(mine) is mine
 
@@ -437,6 +438,8 @@ def test_a_loss_is_found_by_name_or_is_itself():
         (EpsilonInsensitive(-0.1), ValueError, "epsilon must be zero or positive and finite"),
         (EpsilonInsensitive(math.nan), ValueError, "epsilon must be zero or positive and finite"),
         (SquaredEpsilonInsensitive(math.inf), ValueError, "epsilon must be zero or positive"),
+        (EpsilonInsensitive("a"), ValueError, "epsilon must be .*'a'"),
+        (SquaredEpsilonInsensitive(None), ValueError, "epsilon must be .*None"),
     ],
 )
 def test_what_is_no_loss_is_refused(loss, error, sentence):

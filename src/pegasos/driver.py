@@ -50,6 +50,7 @@ CONVERGED = "converged"
 MAX_PASSES, MAX_SECONDS, INTERRUPTED = "max_passes", "max_seconds", "interrupted"
 
 CALL_SECONDS = 0.05  # how long one call of ``advance`` should last
+FIRST_VISITS, FIRST_NONZEROS = 1 << 12, 1e6  # the most that the first call reads
 FORMAT = "pegasos-checkpoint-1"
 
 
@@ -305,10 +306,10 @@ def solve_many(
     """
     chosen = as_solver(solver)
     seeds = _sequence(seed).spawn(len(problems))
-    warm = [None] * len(problems) if warm is None else warm
-    end = math.inf if max_seconds is None else time.perf_counter() + max_seconds
-    workers = (os.cpu_count() or 1) + 1 + n_jobs if n_jobs < 0 else n_jobs
-    workers = max(1, min(workers, len(problems)))
+    answers = _answers(warm, len(problems))
+    seconds = math.inf if max_seconds is None else _limit("max_seconds", max_seconds)
+    end = time.perf_counter() + seconds
+    workers = max(1, min(_threads(n_jobs), len(problems)))
 
     def one(k: int) -> Solution:
         left = None if max_seconds is None else max(end - time.perf_counter(), 0.0)
@@ -321,7 +322,7 @@ def solve_many(
             on_event,
             k,
         )
-        return replace(run.go(interrupt, seeds[k], warm[k], None, None), state=None)
+        return replace(run.go(interrupt, seeds[k], answers[k], None, None), state=None)
 
     unknown = set(options) - {"tol", "max_passes"}
     if unknown:
@@ -353,12 +354,13 @@ class _Run:
         self.best_beta: np.ndarray | None = None
         self.best_primal = math.inf
         self.best: tuple[np.ndarray, float] | None = None
-        self.portion = 1 << 12
+        self.portion = _first_portion(problem)
         self.stopped = ""  # why the run that is resumed had ended
 
     def go(self, interrupt, seed, warm, checkpoint, resume) -> Solution:
         problem, solver = self.problem, self.solver
         self.begun = time.perf_counter()
+        problem.check_attained()
         solver.check(problem)
         if not solver.stops_on_gap and self.tol is not None:
             raise ValueError(
@@ -367,7 +369,7 @@ class _Run:
         if isinstance(warm, Solution):
             warm = warm.answer
         if warm is not None:
-            _check_warm(problem, warm)
+            _check_warm(problem, solver, warm)
             warm = replace(warm, b=warm.b - problem.shift if problem.free_bias else 0.0)
         state = solver.start(problem, _sequence(seed), warm)
         if resume is not None:
@@ -376,10 +378,7 @@ class _Run:
             for text in (*problem.intake.notes, *self._notes()):
                 self._note(text)
         goal = self._goal()
-        status = self._already_there(state, goal) if resume is not None else ""
-        if not status and self.max_seconds == 0.0:  # no time is left for even one step
-            self._look(state)
-            status = MAX_SECONDS
+        status = self._over_already(state, goal, checkpoint)
         while not status:
             status = self._turn(interrupt, state, goal, checkpoint)
         return self._finish(INTERRUPTED if interrupt.set else status, state)
@@ -481,12 +480,10 @@ class _Run:
 
     def _finish(self, status: str, state: Any) -> Solution:
         problem = self.problem
-        w, b, primal = self.view.w, self.view.b, self.view.certificate.primal
-        if status != FINISHED:
-            if self.best is None:  # diverged before the first look
-                zero = certify(problem, Answer(np.zeros(problem.d), 0.0, None))
-                self.best, self.best_primal = (zero.w, zero.b), zero.certificate.primal
-            (w, b), primal = self.best, self.best_primal
+        if status == FINISHED:
+            w, b, primal = self.view.w, self.view.b, self.view.certificate.primal
+        else:
+            w, b, primal = self._best_or_zero()
         proof = self._proof(primal)
         tol = None if self.tol is None else max(self.tol, FINEST_TOLERANCE)
         converged = tol is not None and proof.relative_gap <= tol
@@ -509,6 +506,15 @@ class _Run:
             state=state,
         )
 
+    def _best_or_zero(self) -> tuple[np.ndarray, float, float]:
+        """The best model that was looked at, and its primal value; w = 0 where that is better."""
+        if self.best is None or self.best_primal > self.problem.zero_objective:
+            zero = certify(self.problem, Answer(np.zeros(self.problem.d), 0.0, None))
+            if self.best is None or zero.certificate.primal < self.best_primal:
+                self._note("no model that was found is better than w = 0, which is returned")
+                return zero.w, zero.b, zero.certificate.primal
+        return *self.best, self.best_primal
+
     def _emit(self, kind: str, proof: Certificate | None = None, text: str = "") -> None:
         if self.on_event is not None:
             self.on_event(Event(kind, self.number, self.passes, self.solver_seconds, proof, text))
@@ -517,16 +523,25 @@ class _Run:
         self.trace.notes.append(text)
         self._emit("note", text=text)
 
-    def _already_there(self, state, goal) -> str:
-        """Whether the run that is resumed had ended by itself."""
-        if self.stopped not in (CONVERGED, FINISHED):
+    def _over_already(self, state, goal, checkpoint) -> str:
+        """Why not one turn is needed: a resumed run had ended, or nothing is left; else ""."""
+        ended = ""
+        if self.stopped == FINISHED:
+            ended = FINISHED
+        elif self.passes >= self.max_passes:
+            ended = MAX_PASSES
+        elif self.max_seconds == 0.0:
+            ended = MAX_SECONDS
+        if not ended and self.stopped != CONVERGED:
             return ""
-        self._certify(state)
-        if not self.trace.passes or self.trace.passes[-1] != self.passes:
+        if checkpoint is not None:
+            self._save(Path(checkpoint), state, ended or CONVERGED)
+        seen = self.trace.passes[-1:] == [self.passes]
+        if not seen or ended == FINISHED:  # whose last answer is returned, not the best
+            self._certify(state)
+        if not seen:
             self._record()
-        if self._proof(self.best_primal).relative_gap <= goal:
-            return CONVERGED
-        return FINISHED if self.stopped == FINISHED else ""
+        return CONVERGED if self._proof(self.best_primal).relative_gap <= goal else ended
 
     _KEPT = ("visits", "solver_seconds", "looked_at", "best_dual", "best_primal")
 
@@ -604,8 +619,31 @@ def _sequence(seed: int | np.random.SeedSequence | None) -> np.random.SeedSequen
     return np.random.SeedSequence(seed)
 
 
-def _check_warm(problem: Problem, warm: Answer) -> None:
-    """A warm start must fit the problem."""
+def _answers(warm: Any, count: int) -> Sequence[Answer | Solution | None]:
+    """One warm start, or None, for each problem."""
+    if warm is None:
+        return [None] * count
+    if not isinstance(warm, Sequence) or len(warm) != count:
+        raise ValueError(
+            f"warm must be a list with one answer, or None, for each of {count} problems"
+        )
+    return warm
+
+
+def _first_portion(problem: Problem) -> int:
+    """The visits of the first call, before it is known how long one takes."""
+    per_row = problem.rows.values.size / problem.intake.n_rows
+    return max(1, int(min(FIRST_VISITS, FIRST_NONZEROS / max(per_row, 1.0))))
+
+
+def _check_warm(problem: Problem, solver: Solver, warm: Any) -> None:
+    """A warm start must be an answer that fits the problem, and the only start."""
+    if not isinstance(warm, Answer):
+        raise TypeError(f"warm must be an Answer or a Solution, not a {type(warm).__name__}")
+    if getattr(solver, "w1", None) is not None:
+        raise ValueError(
+            f"give w1 or a warm start, not both: {solver.name} starts from one of them"
+        )
     for name, array, size in (("w", warm.w, problem.d), ("beta", warm.beta, problem.y.size)):
         if array is None and name == "beta":
             continue
@@ -629,6 +667,16 @@ def _limit(name: str, limit: Any) -> float:
     if not (isinstance(limit, int | float | np.number) and float(limit) >= 0):
         raise ValueError(f"{name} must be zero or positive, not {limit!r}")
     return float(limit)
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _threads(n_jobs: Any) -> int:
+    if not _is_whole(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a whole number other than zero, not {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def best_of(
@@ -662,7 +710,7 @@ def best_of(
         Rows and labels to choose by. O(1/ε²) of them suffice for the error.
     choose : {"error", "objective"}, default="error"
         By the zero-one error on the holdout, or by the objective (on the holdout if there is
-        one, else on the problem itself).
+        one, else on the problem itself; the holdout has the same ``lam`` or the same ``C``).
     seed : int, SeedSequence or None, default=0
         Run k draws from its k-th child.
     n_jobs : int, default=1
@@ -691,6 +739,8 @@ def best_of(
         if not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, not {delta!r}")
         runs = max(1, math.ceil(math.log(1 / delta)))
+    if not _is_whole(runs):
+        raise ValueError(f"runs must be a whole number, not {runs!r}")
     assert runs is not None
     steps = getattr(solver, "steps", None)
     if steps is None:
@@ -709,6 +759,14 @@ def best_of(
                     f"the holdout has {fact} {getattr(holdout, fact)!r}, the problem "
                     f"{getattr(problem, fact)!r}: they must agree"
                 )
+        if choose == "objective" and not any(
+            math.isclose(getattr(holdout, name), getattr(problem, name)) for name in ("lam", "C")
+        ):
+            raise ValueError(
+                f"the holdout has lam={holdout.lam:g} and C={holdout.C:g}, the problem "
+                f"lam={problem.lam:g} and C={problem.C:g}: give the holdout the same lam or the "
+                "same C, so that it judges by the objective that is minimised"
+            )
     found = solve_many(
         [problem] * runs, short, tol=None, max_passes=math.inf, seed=seed, n_jobs=n_jobs
     )

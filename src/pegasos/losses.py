@@ -54,7 +54,7 @@ class Logistic(NamedTuple):
 class EpsilonInsensitive(NamedTuple):
     """(|y − z| − ε)₊: support vector regression."""
 
-    epsilon: float = 0.1
+    epsilon: float = 0.0
 
     name = "epsilon_insensitive"
     labels = False
@@ -65,7 +65,7 @@ class EpsilonInsensitive(NamedTuple):
 class SquaredEpsilonInsensitive(NamedTuple):
     """(|y − z| − ε)₊²."""
 
-    epsilon: float = 0.1
+    epsilon: float = 0.0
 
     name = "squared_epsilon_insensitive"
     labels = False
@@ -91,7 +91,9 @@ def as_loss(loss: str | Loss) -> Loss:
     if type(loss) not in LOSSES.values():
         raise TypeError(f"loss must be one of {', '.join(LOSSES)} or its object, not {loss!r}")
     epsilon = getattr(loss, "epsilon", 0.0)
-    if not 0 <= epsilon < math.inf:
+    if not (
+        isinstance(epsilon, int | float | np.integer | np.floating) and 0 <= epsilon < math.inf
+    ):
         raise ValueError(f"epsilon must be zero or positive and finite, not {epsilon!r}")
     return loss
 
@@ -178,11 +180,9 @@ def _slopes_hinge(loss, z, y, slack):
 @inlined
 def _rounded_step(t, width):
     """A step from 0 to 1 at t = 0 as a ramp of ± width, and the slope of the ramp."""
-    if t >= width:
-        return 1.0, 0.0
-    if t <= -width:
-        return 0.0, 0.0
-    return (t + width) / (2.0 * width), 1.0 / (2.0 * width)
+    steepness = 0.5 / width
+    step = min(max(0.5 + steepness * t, 0.0), 1.0)
+    return step, steepness if 0.0 < step < 1.0 else 0.0
 
 
 @smoothed.of(Hinge)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.losses import TINY, Loss, as_loss, best_bias, radius, total_loss
+from pegasos.losses import TINY, Logistic, Loss, as_loss, best_bias, radius, total_loss
 from pegasos.rows import Intake, scores, take_in
+from pegasos.rows.intake import refuse_masked
 
 BIASES = ("none", "feature", "free")
 
@@ -98,6 +99,7 @@ class Problem:
         m = self.intake.n_rows
         if weights is None:
             return np.ones(m)
+        refuse_masked(weights, "weights")
         weights = np.asarray(weights)
         if weights.dtype.kind not in "buif":
             raise ValueError(f"weights must be numbers, not {weights.dtype}")
@@ -114,11 +116,13 @@ class Problem:
 
     def _take_targets(self, y: Any, weights: np.ndarray) -> np.ndarray:
         m = self.intake.n_rows
+        refuse_masked(y, "y")
         y = np.asarray(y)
         if y.shape != (m,):
             raise ValueError(f"y has shape {y.shape}, but X has {m} rows")
         if y.dtype.kind not in "buif":
-            raise ValueError(f"y must hold numbers, not {y.dtype}; estimators take other labels")
+            advice = "; LinearSVC takes labels of any type" if self.loss.labels else ""
+            raise ValueError(f"y must hold numbers, not {y.dtype}{advice}")
         y = y.astype(np.float64)
         used = weights > 0
         wrong = used & ~np.isfinite(y)
@@ -147,6 +151,17 @@ class Problem:
             bias=self.bias,
             intercept_scaling=self.constant or 1.0,
         )
+
+    def check_attained(self) -> None:
+        """Refuse a problem without a minimum: with one class a free bias goes to infinity."""
+        if not (self.free_bias and isinstance(self.loss, Logistic)):
+            return
+        y = self.y[self.which]
+        if (y == y[0]).all():
+            raise ValueError(
+                f"all labels are {y[0]:+d}: with the logistic loss and a free bias the objective "
+                "has no minimum; give rows of both classes, or bias='feature' or 'none'"
+            )
 
     @property
     def d(self) -> int:

@@ -392,6 +392,19 @@ BAD = {
     "no rows": ({}, lambda X, y: (X[:0], y[:0]), "0 sample"),
     "no features": ({}, lambda X, y: (X[:, :0], y), "0 feature"),
     "numbers as labels": ({}, lambda X, y: (X, X[:, 0]), "Unknown label type"),
+    "strings and numbers as labels": (
+        {},
+        lambda X, y: (X, np.array([1, "b"], dtype=object)[y]),
+        r"y mixes strings with other labels \(int\)",
+    ),
+    "masked": ({}, lambda X, y: (np.ma.masked_less(X, -2), y), "X is masked in row"),
+    "masked labels": ({}, lambda X, y: (X, np.ma.masked_equal(y, 1)), "y is masked in row"),
+    "masked weights": (
+        {},
+        lambda X, y: (X, y, np.ma.masked_array(np.ones(120), y)),
+        "sample_weight is masked in row",
+    ),
+    "dates": ({}, lambda X, y: (X.astype("M8[D]"), y), "X holds dates or times"),
     "NaN label": ({}, lambda X, y: (X, np.where(y == 1, np.nan, 0.0)), "NaN"),
     "negative weight": ({}, lambda X, y: (X, y, negative(X)), "row 5 has -1"),
     "no weight": ({}, lambda X, y: (X, y, 0.0 * y), "zero for all rows"),
@@ -419,6 +432,20 @@ BAD = {
     ),
     "tol": ({"tol": -1.0}, lambda X, y: (X, y), "tol must be"),
     "max_passes": ({"max_passes": -1}, lambda X, y: (X, y), "max_passes must be"),
+    **{
+        f"{name}={value!r}": ({name: value}, lambda X, y: (X, y), f"{name} must be .*{value!r}")
+        for name, value in (
+            ("max_seconds", -1),
+            ("max_seconds", "1"),
+            ("n_jobs", "a"),
+            ("n_jobs", 0),
+            ("n_jobs", 2.0),
+            ("fit_intercept", "no"),
+            ("penalize_intercept", "no"),
+            ("warm_start", 1),
+            ("store_dual", None),
+        )
+    },
     "Pegasos steps": (
         {"solver": Pegasos(steps=100, output="random")},
         lambda X, y: (X, y),
@@ -431,6 +458,32 @@ BAD = {
 def test_bad_input_gets_a_sentence(two, options, spoil, sentence):
     with pytest.raises(ValueError, match=sentence):
         LinearSVC(**options).fit(*spoil(*two))
+
+
+def test_prediction_refuses_what_is_masked(two):
+    X, y = two
+    with pytest.raises(ValueError, match="X is masked in row"):
+        LinearSVC().fit(X, y).predict(np.ma.masked_less(X, -2))
+
+
+def test_numpys_own_bools_are_bools(two):
+    assert LinearSVC(fit_intercept=np.bool_(False)).fit(*two).intercept_ == 0.0
+
+
+def test_one_weight_for_all_rows_may_be_an_array(two):
+    X, y = two
+    one, other = (LinearSVC().fit(X, y, sample_weight=s) for s in (2.0, np.array(2.0)))
+    assert np.array_equal(one.coef_, other.coef_)
+
+
+def test_no_model_is_kept_that_is_worse_than_none(two):
+    X, y = two
+    X = X[:, :5] * 10.0 ** np.array([-8, -4, 0, 4, 8])
+    model = LinearSVC(loss="logistic", max_passes=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert model.certificate_.primal <= np.log(2) * len(y)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -703,6 +756,51 @@ def test_the_stream_keeps_the_lam_of_its_first_call(two):
     assert model.lam_ == pytest.approx(1 / (2.0 * len(y)))
     model.partial_fit(X[:10], y[:10])
     assert model.lam_ == pytest.approx(1 / (2.0 * len(y)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loss": "logistic"},
+        {"fit_intercept": False},
+        {"penalize_intercept": True},
+        {"lam": 9.0},
+        {"C": 2.0},
+        {"multi_class": "ovo"},
+        {"solver": Pegasos(project=False)},
+        {"store_dual": True},
+    ],
+    ids=lambda change: "-".join(change),
+)
+def test_what_a_stream_learns_cannot_change(three, change):
+    X, y = three
+    model = LinearSVC().partial_fit(X, y, classes=[0, 1, 2])
+    before = model.coef_.copy(), model.get_params(), model.predict(X)
+    model.set_params(**change)
+    (name,) = change
+    with pytest.raises(ValueError, match=f"the stream began with {name}=.* with {name}="):
+        model.partial_fit(X, y)
+    assert np.array_equal(model.coef_, before[0])
+    assert np.array_equal(model.predict(X), before[2])
+    model.set_params(**before[1]).partial_fit(X, y)
+    assert model.t_ == 300
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_the_scheme_is_that_of_the_fit(three, method):
+    X, y = three
+    for scheme, other in (("ovr", "ovo"), ("ovo", "ovr")):
+        model = LinearSVC(multi_class=scheme)
+        model.fit(X, y) if method == "fit" else model.partial_fit(X, y, classes=[0, 1, 2])
+        before = model.decision_function(X)
+        model.set_params(multi_class=other)
+        assert np.array_equal(model.decision_function(X), before)
+
+
+def test_a_stream_may_begin_with_one_class(two):
+    X, y = two
+    model = LinearSVC(loss="logistic", lam=0.01).partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
+    assert (model.partial_fit(X, y).predict(X[y == 1]) == 1).any()
 
 
 def test_the_stream_and_the_constant_feature(two):

@@ -131,6 +131,8 @@ BAD = {
     "NaN": ({}, lambda X, y: (X * np.nan, y), "NaN: row 0, column 0"),
     "NaN target": ({}, lambda X, y: (X, y * np.nan), "NaN"),
     "strings": ({}, lambda X, y: (X, np.full(len(y), "a")), "must hold numbers"),
+    "text as epsilon": ({"epsilon": "a"}, lambda X, y: (X, y), "epsilon must be .*'a'"),
+    "no epsilon": ({"epsilon": None}, lambda X, y: (X, y), "epsilon must be .*None"),
     "epsilon": ({"epsilon": -1.0}, lambda X, y: (X, y), "epsilon must be"),
     "epsilon twice": (
         {"epsilon": 0.2, "loss": SquaredEpsilonInsensitive(0.1)},
@@ -148,6 +150,29 @@ BAD = {
 def test_bad_input_gets_a_sentence(data, options, spoil, sentence):
     with pytest.raises(ValueError, match=sentence):
         LinearSVR(**options).fit(*spoil(*data))
+
+
+def test_strings_get_no_advice_for_labels(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"^y must hold numbers, not <U1$"):
+        LinearSVR().fit(X, np.full(len(y), "a"))
+
+
+def test_epsilon_cannot_change_within_a_stream(data):
+    model = LinearSVR().partial_fit(*data).set_params(epsilon=0.5)
+    with pytest.raises(ValueError, match="the stream began with epsilon="):
+        model.partial_fit(*data)
+
+
+@pytest.mark.parametrize("norm", [1e75, 1e150])
+def test_one_enormous_row_does_not_make_the_model_worse_than_none(data, norm):
+    X, y = data
+    X = X.copy()
+    X[0] *= norm / np.linalg.norm(X[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LinearSVR(fit_intercept=False, max_passes=50).fit(X, y)
+    assert model.certificate_.primal <= np.abs(y).sum() * (1 + 1e-12)
 
 
 def test_no_tolerance_no_warning(data):

@@ -251,6 +251,18 @@ def test_complex_numbers_are_refused(mine):
         take_in(mine)
 
 
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]"])
+def test_dates_and_times_are_refused(dtype):
+    with pytest.raises(ValueError, match="X holds dates or times"):
+        take_in(X.astype(dtype))
+
+
+def test_masked_values_are_refused_and_a_mask_of_nothing_is_not():
+    with pytest.raises(ValueError, match=r"X is masked in row 2, column 1; remove the row"):
+        take_in(np.ma.masked_array(np.ones((3, 2)), [[0, 0], [0, 0], [0, 1]]))
+    assert take_in(np.ma.masked_array(np.ones((3, 2)))).n_rows == 3
+
+
 @pytest.mark.parametrize(
     ("mine", "sentence"),
     [

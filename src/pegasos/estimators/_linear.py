@@ -21,6 +21,7 @@ from pegasos.estimators.progress import ProgressLine
 from pegasos.losses import LOSSES, Loss, as_loss
 from pegasos.problem import Problem
 from pegasos.rows import Intake, scores, take_in
+from pegasos.rows.intake import refuse_masked
 
 # X in any numeric type, as it lies in memory; take_in itself looks for NaN and infinity.
 AS_IT_LIES = {"accept_sparse": True, "accept_large_sparse": True, "ensure_all_finite": False}
@@ -53,10 +54,15 @@ class LinearModel(CallbackSupport, BaseEstimator):
 
     def _take(self, X: Any, y: Any, *, reset: bool, numeric: bool) -> tuple[Any, np.ndarray]:
         """X and y, validated; X neither converted nor copied nor read."""
+        refuse_masked(X, "X")
+        refuse_masked(y, "y")
         return validate_data(self, X, y, reset=reset, y_numeric=numeric, **AS_IT_LIES)
 
     def _options(self) -> dict[str, Any]:
         """What all problems of a fit have in common."""
+        for name in ("fit_intercept", "penalize_intercept", "warm_start", "store_dual"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.lam is not None and self.C is not None:
             raise ValueError(
                 "give C or lam, not both: they are the same (lam = 1 / (C * sum of weights))"
@@ -85,6 +91,12 @@ class LinearModel(CallbackSupport, BaseEstimator):
             )
         return "free" if self.fit_intercept else "none"
 
+    def _threads(self) -> int:
+        n = self.n_jobs
+        if n is not None and (not isinstance(n, int | np.integer) or n == 0):
+            raise ValueError(f"n_jobs must be None or a whole number other than zero, not {n!r}")
+        return joblib.effective_n_jobs(n)
+
     def _seed(self) -> np.random.SeedSequence:
         if self.random_state is None or isinstance(self.random_state, int | np.integer):
             return np.random.SeedSequence(self.random_state)
@@ -107,7 +119,7 @@ class LinearModel(CallbackSupport, BaseEstimator):
             solutions = solve_many(
                 problems,
                 self.solver,
-                n_jobs=joblib.effective_n_jobs(self.n_jobs),
+                n_jobs=self._threads(),
                 seed=self._seed(),
                 tol=self.tol,
                 max_passes=self.max_passes,
@@ -157,7 +169,7 @@ class LinearModel(CallbackSupport, BaseEstimator):
     def _forget(self) -> None:
         """Remove what an earlier fit or stream has left and the next may not overwrite."""
         of_fit = ("dual_coef_", "_betas", "trace_", "traces_", "n_passes_")
-        of_stream = ("_streams", "lam_", "t_")
+        of_stream = ("_streams", "_begun_with", "lam_", "t_")
         for name in of_fit + of_stream:
             self.__dict__.pop(name, None)
 
@@ -192,6 +204,7 @@ class LinearModel(CallbackSupport, BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """⟨w_k, x_i⟩ + b_k of all models, from X as it is stored."""
         check_is_fitted(self)
+        refuse_masked(X, "X")
         X = validate_data(self, X, reset=False, **AS_IT_LIES)
         intake = take_in(X)
         W = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
@@ -226,7 +239,8 @@ def taken_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Finite weights, zero or positive and not all zero; None stays None."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, Number):
+    refuse_masked(sample_weight, "sample_weight")
+    if isinstance(sample_weight, Number) or getattr(sample_weight, "shape", None) == ():
         sample_weight = np.full(X.shape[0], sample_weight)
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"

@@ -20,6 +20,7 @@ from pegasos.estimators.multiclass import (
     classes_of,
     contestants,
     contests,
+    refuse_mixed_labels,
     with_class_weights,
 )
 from pegasos.estimators.stream import StreamingModel
@@ -223,6 +224,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         options = self._options()
         scheme = self._scheme()
         X, y = self._take(X, y, reset=True, numeric=False)
+        refuse_mixed_labels("y", y)
         check_classification_targets(y)
         weights = taken_weights(sample_weight, X)
         classes, codes = classes_of(y, weights)
@@ -231,7 +233,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         warm = None
         if np.array_equal(getattr(self, "classes_", classes), classes):
             warm = self._warm(problems.intake, len(problems))
-        self.classes_ = classes
+        self.classes_, self._scheme_of_fit = classes, scheme
         self._report(self._solve(problems, (X, y, weights), warm))
         return self
 
@@ -242,7 +244,8 @@ class LinearSVC(ClassifierMixin, StreamingModel):
 
         ``lam`` is used, or 1 / (C * sum of the weights of the first call), kept as ``lam_``. The
         intercept is learned by its sub-gradient. ``tol``, ``max_passes`` and ``max_seconds``
-        concern ``fit`` alone, after which a new stream begins at zero.
+        concern ``fit`` alone, after which a new stream begins at zero. Within a stream nothing that
+        is learned may change; ``random_state`` counts in the first call.
 
         Parameters
         ----------
@@ -260,10 +263,12 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         self : LinearSVC
             The estimator.
         """
+        refuse_mixed_labels("classes", classes)
         _check_partial_fit_first_call(self, classes)
         scheme = self._scheme()
         self._check_stream()
         X, y = self._take(X, y, reset=not hasattr(self, "_streams"), numeric=False)
+        refuse_mixed_labels("y", y)
         check_classification_targets(y)
         codes = self._known_codes(y)
         weights = taken_weights(sample_weight, X)
@@ -272,6 +277,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
             contestants(contest, codes, total) for contest in contests(self.classes_.size, scheme)
         ]
         self._learn(take_in(X), total, tasks)
+        self._scheme_of_fit = scheme
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -291,7 +297,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return scores[:, 0]
-        if self.multi_class == "ovo":
+        if self._scheme_of_fit == "ovo":
             return _ovr_decision_function(scores > 0, scores, self.classes_.size)
         return scores
 

@@ -206,7 +206,8 @@ default="epsilon_insensitive"
 
         ``lam`` is used, or 1 / (C * sum of the weights of the first call), kept as ``lam_``. The
         intercept is learned by its sub-gradient. ``tol``, ``max_passes`` and ``max_seconds``
-        concern ``fit`` alone, after which a new stream begins at zero.
+        concern ``fit`` alone, after which a new stream begins at zero. Within a stream nothing that
+        is learned may change; ``random_state`` counts in the first call.
 
         Parameters
         ----------

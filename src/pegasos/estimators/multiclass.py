@@ -81,6 +81,19 @@ def contests(n_classes: int, scheme: str) -> list[tuple[int | None, int]]:
     return list(combinations(range(n_classes), 2))
 
 
+def refuse_mixed_labels(name: str, labels: Any) -> None:
+    """Raise ValueError where strings stand among other labels: they have no common order."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind != "O":
+        return
+    others = {type(label).__name__ for label in labels.flat if not isinstance(label, str)}
+    if others and any(isinstance(label, str) for label in labels.flat):
+        raise ValueError(
+            f"{name} mixes strings with other labels ({', '.join(sorted(others))}): give all "
+            "labels one type"
+        )
+
+
 def classes_of(y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The classes that have weight, sorted, and the number of each row's class among them."""
     classes, codes = np.unique(y, return_inverse=True)

@@ -6,7 +6,6 @@ import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import joblib
 import numpy as np
 
 from pegasos.certificate import Certificate
@@ -17,11 +16,17 @@ from pegasos.solvers import as_solver
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.stream import Stream
 
+WHAT_IS_LEARNED = (
+    *("C", "lam", "loss", "epsilon", "solver", "multi_class", "store_dual"),
+    *("fit_intercept", "penalize_intercept", "intercept_scaling"),
+)
+
 
 class StreamingModel(LinearModel):
     """A linear estimator that can learn from one portion of rows after the other."""
 
     _streams: list[Stream]  # one for each model, from the first call of ``partial_fit``
+    _begun_with: dict[str, str]  # what the streams learn, as that call had it
 
     def _learn(
         self,
@@ -33,9 +38,11 @@ class StreamingModel(LinearModel):
 
         ``weights`` are those of the rows; ``tasks`` are the targets and weights for each model.
         """
-        if not hasattr(self, "_streams"):
+        if hasattr(self, "_streams"):
+            self._refuse_changes()
+        else:
             self._open_streams(intake, weights, tasks[0][0], len(tasks))
-        jobs = min(joblib.effective_n_jobs(self.n_jobs), len(tasks))
+        jobs = min(self._threads(), len(tasks))
         with ThreadPoolExecutor(jobs) as pool:
             for done in [
                 pool.submit(stream.learn, intake, *task)
@@ -59,6 +66,7 @@ class StreamingModel(LinearModel):
         solver.check(first)
         self._forget()
         self.lam_ = first.lam
+        self._begun_with = self._what_is_learned()
         self._streams = [
             Stream(
                 intake.n_features,
@@ -71,6 +79,24 @@ class StreamingModel(LinearModel):
             )
             for seed in self._seed().spawn(n_models)
         ]
+
+    def _what_is_learned(self) -> dict[str, str]:
+        """The parameters that must not change while a stream goes on, as text."""
+        given = self.get_params(deep=False)
+        return {name: repr(given[name]) for name in WHAT_IS_LEARNED if name in given}
+
+    def _refuse_changes(self) -> None:
+        now = self._what_is_learned()
+        changed = [name for name, value in self._begun_with.items() if now[name] != value]
+        if changed:
+            before, after = (
+                ", ".join(f"{name}={values[name]}" for name in changed)
+                for values in (self._begun_with, now)
+            )
+            raise ValueError(
+                f"the stream began with {before} and cannot go on with {after}: set that back, or "
+                "begin another stream with a clone"
+            )
 
     def _keep_streams(self) -> None:
         streams = self._streams

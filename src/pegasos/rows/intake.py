@@ -87,7 +87,18 @@ def _csr(X: Any, notes: list[str]) -> tuple[Rows, int]:
     return CSR(pointers, indices, _plain(X.data, "X", notes), 0.0), int(X.shape[1])
 
 
+def refuse_masked(array: Any, name: str) -> None:
+    """Raise ValueError where a masked array masks something: the values below are not meant."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        where = np.argwhere(np.ma.getmaskarray(array))[0]
+        place = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), where))
+        raise ValueError(
+            f"{name} is masked in {place}; remove the row, or give it a value with filled()"
+        )
+
+
 def _dense(X: Any, notes: list[str]) -> tuple[Rows, int]:
+    refuse_masked(X, "X")
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and features, not {X.ndim}")
@@ -101,6 +112,11 @@ def _plain(array: np.ndarray, name: str, notes: list[str]) -> np.ndarray:
     if dtype not in AS_STORED:
         if dtype.kind == "c":
             raise ValueError(f"Complex data not supported: {name} holds {array.dtype} numbers")
+        if dtype.kind in "mM":
+            raise ValueError(
+                f"{name} holds dates or times ({array.dtype}), not numbers: subtract an origin "
+                "and divide by a unit, such as np.timedelta64(1, 'D')"
+            )
         dtype = np.dtype(np.float32 if dtype == np.float16 else np.float64)
     if array.dtype != dtype:
         notes.append(f"{name} was converted from {array.dtype} to {dtype}: one copy")

@@ -1,9 +1,8 @@
 """``auto``: choose the solvers from the problem; what was chosen, and why, is in the trace.
 
-    small (rows × features < 1e5)    dual ascent, which ends with Newton steps: the last digits
     too many features for d × d      dual ascent
     few features, many rows          Newton on the primal
-    in between                       dual ascent on trial: it goes on while its gap falls so fast
+    in between, and few rows         dual ascent on trial: it goes on while its gap falls so fast
                                      that it will end before Newton would; else Newton
 
 Newton hands the hinge over to the interior point on the rows near the margin, which finds the last
@@ -34,18 +33,19 @@ SOLVERS: dict[str, Solver] = {
 MOST_FEATURES = 2000
 ROWS_PER_FEATURE = 3  # with fewer there is little that Newton's matrix could average
 SHARP = 5e-3  # the gap at which the interior point takes over from Newton
-TRIAL, SHORTEST_TRIAL = 0.2, 5.0  # of Newton's passes; a shorter trial says nothing
+TRIAL = 0.2  # how long dual ascent is on trial, as a share of what Newton takes
+SHORTEST_TRIAL, LONG_TRIAL = 5.0, 300.0  # passes: a shorter one says nothing; of small problems
 
 
 def choose(problem: Problem) -> tuple[str, float, str]:
     """The first solver, after how many passes to compare it with Newton (0: never), and why."""
     m, d = problem.m, problem.d
     size = f"{m} rows of {d} features"
-    if m * d < SMALL:
-        return "dual-ascent", 0.0, f"{size} are few"
-    if d > MOST_FEATURES or m < ROWS_PER_FEATURE * d:
+    if d > MOST_FEATURES:
         return "dual-ascent", 0.0, f"{size} are too many features for d × d systems"
     trial = TRIAL * passes_of_newton(problem)
+    if m * d < SMALL or m < ROWS_PER_FEATURE * d:
+        return "dual-ascent", max(trial, LONG_TRIAL), f"{size} are few"
     if trial < SHORTEST_TRIAL:
         return "huber-newton", 0.0, f"{size} make d × d systems cheap"
     return "dual-ascent", trial, f"{size}: on trial for {trial:.0f} passes, before Newton"
@@ -58,7 +58,7 @@ def passes_of_newton(problem: Problem) -> float:
     one_pass = (1e-9 if isinstance(problem.rows, CSR) else 3e-10) * stored + 1e-8 * m
     products = (stored / m) ** 2 * 7e-10 if scatters(problem.rows, d) else d**2 * 2e-11
     system = 0.3 * m * products + d**3 / 3 * 5e-11 + 2e-9 * d**2
-    return 12.0 + 6.0 * system / one_pass
+    return 12.0 + (6.0 * system + 2e-3) / one_pass
 
 
 @dataclass

@@ -38,7 +38,7 @@ from pegasos.solvers.smooth_newton import smooth_newton
 # The numbers of a run.
 ACTIVE, POSITION, BIAS, KAPPA, SUM, THRESHOLD = range(6)
 PULLS, PULLED, GAP, DUAL, RATIO, ESTIMATE, PASSES, UNTIL, GAP_NOW, SHRINKING = range(6, 16)
-GAP_THEN, PASSES_THEN, NEWTON_LEFT, CONJUGATE = range(16, 20)
+GAP_THEN, PASSES_THEN, NEWTON_LEFT, OWED, CONJUGATE = range(16, 21)
 
 NEW_PASS = -1.0  # a position: shuffle and start the next pass
 
@@ -99,7 +99,7 @@ class DualAscent(Solver):
             raise ValueError(f"shrink must be positive, not {self.shrink!r}")
 
     def start(
-        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
+        self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
     ) -> DualAscentState:
         norms = problem.squared_norms
         numbers = aligned(problem.y.size, 4)
@@ -109,7 +109,7 @@ class DualAscent(Solver):
         numbers[:, TARGET] = problem.y
         numbers[:, COST] = problem.cost
         w = np.zeros(problem.d)
-        run = np.zeros(20)
+        run = np.zeros(21)
         run[ACTIVE], run[POSITION] = problem.m, NEW_PASS
         run[THRESHOLD] = np.inf
         run[SHRINKING] = self.shrink
@@ -141,6 +141,10 @@ class DualAscent(Solver):
     def advance(self, problem: Problem, state: DualAscentState, visits: int, goal: float) -> Report:
         if state.idle_looks >= PATIENCE:
             return Report(0, look=True, status=STALLED, note="no progress in the last looks")
+        if state.run[OWED] > 0.0:
+            paid = min(visits, int(state.run[OWED]))
+            state.run[OWED] -= paid
+            return Report(paid, float(state.run[ESTIMATE]))
         if state.finish.at_work:
             return self._conjugate(problem, state, visits)
         if state.run[NEWTON_LEFT] > 0.0:
@@ -216,7 +220,7 @@ class DualAscent(Solver):
         step = newton_step(
             problem, beta, state.w, float(run[BIAS]), float(run[SUM]), float(run[KAPPA])
         )
-        left, visits, whole = run[NEWTON_LEFT], 0, True
+        left, whole = run[NEWTON_LEFT], True
         if step is not None:
             rows, new, rise, bias, whole = step
             beta[rows] = new
@@ -224,9 +228,10 @@ class DualAscent(Solver):
             run[DUAL] += rise
             run[BIAS] = bias
             run[SUM] = float(beta.sum()) if problem.free_bias else 0.0
-            visits, left = rows.size, left - 1.0
+            left -= 1.0
+            run[OWED] = rows.size  # visits that the next calls report, so that no limit is passed
         run[NEWTON_LEFT] = 0.0 if whole else left
-        report = Report(visits, float(run[ESTIMATE]))
+        report = Report(0, float(run[ESTIMATE]))
         if run[NEWTON_LEFT] == 0.0:
             report.look = left < NEWTON_STEPS
             run[UNTIL] = run[PASSES] + (SHORT_PAUSE if report.look else PAUSE)

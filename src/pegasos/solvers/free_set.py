@@ -17,10 +17,10 @@ Large ones are solved by conjugate gradients, preconditioned by the diagonal, wi
 
 ⟨p, A p⟩ = ‖X_Fᵀ p‖² + … is known before the products A p are, so that one visit of a row gives its
 product and adds its share of the next X_Fᵀ p. What leaves its domain is projected back; the rows
-that then sit on a bound are held there too, and the others are solved again. Of the whole way, at
-last, the best fraction is taken: the dual is quadratic along it, and cannot fall. A proximal term of
-rms(r)/c_i, which vanishes with the residual, keeps steps along directions without curvature
-(repeated rows) as short as the domain is wide; it grows tenfold where the way was no good.
+that then sit on a bound are held there too, and the others are solved again. At last the best
+fraction of the whole way is taken: the dual is quadratic along it, and cannot fall. A proximal
+term of rms(r)/c_i, which vanishes with the residual, keeps steps along directions without
+curvature (repeated rows) as short as the domain is wide; it grows tenfold after a bad finish.
 
 Moré & Toraldo 1991, "On the solution of large quadratic programming problems with bound
 constraints"; Fan & Yuan 2005 for the vanishing proximal term.
