@@ -79,8 +79,8 @@ MUTANTS = [
     Mutant(
         "the best primal of one look with the w of another",
         "driver.py",
-        "(w, b), primal = self.best, self.best_primal",
-        "primal = self.best_primal",
+        "w, b, primal = self._best_or_zero()",
+        "w, b, primal = self.view.w, self.view.b, self.best_primal",
     ),
 ]
 

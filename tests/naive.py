@@ -514,7 +514,7 @@ def best_beta(beta, z, q, y, C, loss, epsilon=0.1):
 
 
 def rounded_slope(loss, z, y, width, epsilon=0.1):
-    """The slope of the loss with kinks rounded over ± width: its mean over z − width … z + width."""
+    """The slope with kinks rounded over ± width: its mean over z − width … z + width."""
     if loss not in PIECEWISE_LINEAR:
         return loss_subgradients(loss, z, y, epsilon)[0]
     ahead, behind = (loss_value(loss, z + side * width, y, epsilon) for side in (1, -1))

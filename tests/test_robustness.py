@@ -1,4 +1,4 @@
-"""Data that break solvers: every run ends certified, or says how far it came; never NaN or a hang."""
+"""Data that break solvers: every run ends certified or says how far it came; never NaN, no hang."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pegasos.compiled import LINE, aligned
 from pegasos.compiled.kernel import OPTIONS
 
 
-@pytest.mark.parametrize("shape", [(1,), (7,), (1000, 4), (3, 0)])
+@pytest.mark.parametrize("shape", [(1,), (7,), (1000, 4)])
 def test_an_aligned_array_begins_at_a_cache_line(shape):
     for _ in range(20):
         array = aligned(*shape)

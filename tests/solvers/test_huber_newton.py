@@ -57,7 +57,7 @@ def test_the_gap_that_it_goes_by_is_the_true_one(loss, bias):
     for _ in range(9):
         v, width = state.w.copy(), state.run[WIDTH]
         report = solver.advance(problem, state, 1, 1e-3)
-    X, y, penalty = wide(case)
+    X, y, _ = wide(case)
     beta = -case.cost * naive.rounded_slope(loss, X @ v, y, width, case.epsilon)
     if loss in naive.PIECEWISE_LINEAR:  # rounding may lead a hair out of the box
         sign = y if loss == "hinge" else 1.0

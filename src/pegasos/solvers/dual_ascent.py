@@ -139,7 +139,7 @@ class DualAscent(Solver):
         )
 
     def advance(self, problem: Problem, state: DualAscentState, visits: int, goal: float) -> Report:
-        if state.idle_looks >= PATIENCE:
+        if state.idle_looks >= PATIENCE and goal >= 0.0:
             return Report(0, look=True, status=STALLED, note="no progress in the last looks")
         if state.run[OWED] > 0.0:
             paid = min(visits, int(state.run[OWED]))
