@@ -96,7 +96,7 @@ def refuse_mixed_labels(name: str, labels: Any) -> None:
 
 def classes_of(y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The classes that have weight, sorted, and the number of each row's class among them."""
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _two_classes(y) or np.unique(y, return_inverse=True)
     if weights is not None:
         present = np.bincount(codes, weights=weights) > 0
         classes, codes = classes[present], np.maximum(np.cumsum(present) - 1, 0)[codes]
@@ -106,6 +106,17 @@ def classes_of(y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, n
             f"{classes[0]!r}"
         )
     return classes, codes.astype(np.min_scalar_type(classes.size))
+
+
+def _two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Classes and codes of numbers with two values, without sorting them all; else None."""
+    if y.dtype.kind not in "biuf":
+        return None
+    low, high = y.min(), y.max()
+    upper = y == high
+    if low == high or not (upper | (y == low)).all():
+        return None
+    return np.array([low, high]), upper.view(np.uint8)
 
 
 def with_class_weights(

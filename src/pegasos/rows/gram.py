@@ -20,19 +20,21 @@ _SCATTERED = 12.0  # one scattered product takes as long as so many in BLAS (mea
 def add_gram(rows: Rows, which: np.ndarray, weights: np.ndarray, gram: np.ndarray) -> None:
     """gram += Σ_k weights_k x xᵀ, x = row which_k; only entries with column ≤ row are made.
 
-    The weights are not negative, and ``gram`` is in Fortran order.
+    The weights are not negative, and ``gram`` is in C order.
     """
     if which.size == 0:
         return
     if isinstance(rows, CSR) and scatters(rows, gram.shape[0]):
-        _scatter(rows, which, weights, gram)
+        if not _scatter(rows, which, weights, gram):
+            above = np.triu(gram, 1)
+            gram += above.T - above
         return
     table = np.empty((_BLOCK, gram.shape[0]))
     for first in range(0, which.size, _BLOCK):
         part = slice(first, min(first + _BLOCK, which.size))
         block = table[: part.stop - first]
         _weighted_block(rows, which[part], weights[part], block)
-        dsyrk(1.0, block.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+        dsyrk(1.0, block.T, beta=1.0, c=gram.T, lower=0, overwrite_c=1)
 
 
 def scatters(rows: Rows, d: int) -> bool:
@@ -45,23 +47,29 @@ def scatters(rows: Rows, d: int) -> bool:
 
 @kernel
 def _scatter(rows, which, weights, gram):
+    """Each product once, in the row of the later column; false where columns are not in order, and
+    a product may stand above the diagonal."""
     last = np.uint64(gram.shape[0] - 1)
+    falls = np.int64(0)
     for k in range(which.size):
         prefetch_ahead(rows, which, k, which.size)
         i = np.uint64(which[k])
         start, stop = np.uint64(rows.pointers[i]), np.uint64(rows.pointers[i + np.uint64(1)])
         constant = weights[k] * rows.constant
+        before = np.uint64(0)
         for p in range(start, stop):
             column = np.uint64(unsigned(rows.indices[p]))
+            falls += np.int64(column < before)
+            before = column
             amount = weights[k] * np.float64(rows.values[p])
+            target = gram[column]
             for q in range(start, p + np.uint64(1)):
-                other = np.uint64(unsigned(rows.indices[q]))
-                low, high = min(column, other), max(column, other)
-                gram[high, low] += amount * np.float64(rows.values[q])
+                target[unsigned(rows.indices[q])] += amount * np.float64(rows.values[q])
             if constant != 0.0:
                 gram[last, column] += amount * rows.constant
         if constant != 0.0:
             gram[last, last] += constant * rows.constant
+    return falls == 0
 
 
 @kernel

@@ -49,8 +49,8 @@ TIGHT = 3e-5  # below this the run ends with Newton steps where they are cheap
 NEAR, PATIENCE = 1e-6, 8  # looks without progress, this near the optimum, before a run is stalled
 NEWTON_STEPS = 20  # in a row, while they run into bounds
 PAUSE, SHORT_PAUSE = 10.0, 3.0  # passes before the next pause, and after a finish
-FAR = 2e-3  # a gap above this is left to coordinates
 LONG = 100.0  # passes: where the goal seems to be further away, conjugate gradients begin
+FAR, HOPELESS = 2e-3, 1000.0  # a gap above this is left to coordinates, unless they take so many
 LOOK_EVERY = 8  # finishes by conjugate gradients, where the sampled gap asks for no look before
 
 
@@ -192,9 +192,10 @@ class DualAscent(Solver):
         then, passes = run[GAP_THEN], run[PASSES] - run[PASSES_THEN]
         run[GAP_THEN], run[PASSES_THEN] = gap, run[PASSES]
         goal = max(goal, FINEST_TOLERANCE)
-        if not (goal < gap < FAR and then > 0.0):
+        if not (goal < gap < np.inf and then > 0.0):
             return False
-        return bool(np.log(gap / goal) * passes > LONG * np.log(max(then / gap, 1.0)))
+        long = LONG if gap < FAR else HOPELESS
+        return bool(np.log(gap / goal) * passes > long * np.log(max(then / gap, 1.0)))
 
     def _conjugate(self, problem: Problem, state: DualAscentState, visits: int) -> Report:
         """Conjugate gradients on the free variables: as much as the visits allow."""

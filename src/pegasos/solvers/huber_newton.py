@@ -5,7 +5,7 @@
     step       (I + Xᵀ diag(c ℓ_h″) X) p = Σ β_i x_i − w,   β_i = −c_i ℓ_h′(z_i);   w ← w + t p
                with the t that minimises J_h along p
     width      once what is left of the gap at this h is no more than the gap of the rounding
-               itself, h ← h · √(0.4 goal J / rounding), within 0.15 … 0.6
+               itself, h ← h · √(0.4 goal J / rounding), within 0.15 … 0.6 (0.7 on a sub-sample)
 
 β is feasible at every step, so every step has a gap, a sum of two that are not negative:
 ½‖w − Σ β x‖², which is what is left at this h, and Σ c ℓ − d + z β, the rounding. A free bias is
@@ -39,6 +39,7 @@ LEVELS = (64, 16, 4, 1)  # the rows ÷ those of each sub-sample
 RUN_OF_ROWS = 16  # neighbours that a sub-sample takes together
 FIRST_WIDTH, SMALLEST_WIDTH = 2.0, 1e-12
 MOST_STEPS = 30  # on one sub-sample
+SAMPLE_ERROR = 0.5  # × features / rows: a gap on a sub-sample that says nothing of all rows
 PATIENCE = 25  # steps without a smaller gap before a run is stalled
 
 # The numbers of a run.
@@ -210,16 +211,16 @@ class HuberNewton(Solver):
                 return
         else:
             # What is less than the sub-sample's own error is not worth a step.
-            goal = max(0.5 * goal, 0.3 * state.w.size / k)
-            enough = max(goal, state.w.size / k) * primal
-            near = rest <= 0.5 * rounding and rounding <= enough
-            if near or gap <= goal * primal or run[STEPS] >= MOST_STEPS:
+            goal = max(0.5 * goal, SAMPLE_ERROR * state.w.size / k)
+            near = rest <= 0.5 * rounding and rounding <= goal * primal
+            if near or run[STEPS] >= MOST_STEPS:
                 self._enter(problem, state, int(run[LEVEL]) + 1)
                 report.visits += state.which.size
                 return
         kinks = math.isinf(problem.loss.curvature)
         while kinks and rest <= rounding and run[WIDTH] > SMALLEST_WIDTH:
-            shrink = math.sqrt(0.4 * goal * primal / rounding) if rounding > 0 else 0.0
+            share = 0.4 if state.full else 0.7
+            shrink = math.sqrt(share * goal * primal / rounding) if rounding > 0 else 0.0
             run[WIDTH] *= min(max(shrink, 0.15), 0.6)
             primal, rest, rounding, count = self._arrive(problem, state, bent, report)
         if not self._turn(problem, state, bent.which[:count], bent.weights[:count], report):
@@ -255,7 +256,7 @@ class HuberNewton(Solver):
         rows, level, size, width = widened(problem), state.level, state.w.size, state.run[WIDTH]
         penalty = np.ones(size)
         penalty[problem.d :] = 0.0
-        hessian = np.zeros((size, size), order="F")
+        hessian = np.zeros((size, size))
         add_gram(rows, which, weights, hessian)
         if problem.free_bias:  # with no row on its kink nothing would hold b
             hessian[-1, -1] = max(hessian[-1, -1], 1e-6 * float(level.cost.sum()) / width)
@@ -314,7 +315,7 @@ def factored(matrix: np.ndarray, penalty: np.ndarray) -> tuple | None:
     for ridge in (0.0, 1e-14, 1e-11, 1e-8):
         matrix[diagonal] += ridge * largest
         try:
-            factor = cho_factor(matrix, lower=True, check_finite=False)
+            factor = cho_factor(matrix.T, check_finite=False)
         except LinAlgError:
             continue
         if np.isfinite(factor[0][diagonal]).all():

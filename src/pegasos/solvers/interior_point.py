@@ -38,6 +38,7 @@ from pegasos.solvers.huber_newton import factored, refuse_many_features, widened
 ROWS = ("near", "all")
 NEAR = 0.06  # the share of the rows that takes part in the first round
 LEAST = 4  # rows to a feature, at least
+SAMPLE = 8192  # rows by which it is told who is near
 ROUNDS, MOST_STEPS = 8, 60
 INSIDE = 1e-9  # an α closer than this to a bound, relative to c, is at it
 EDGE = 1e-14  # no step goes nearer to a bound than this
@@ -129,29 +130,41 @@ class InteriorPoint(Solver):
 
     def _freeze(self, problem: Problem, state: InteriorPointState, view: View) -> None:
         """Choose the rows of a round by their margins; the others keep the bound they are at."""
-        which, cost = problem.which, problem.cost
         state.w[: problem.d] = view.w
+        state.frozen[: problem.d] = view.w_beta
         if problem.free_bias:
             state.w[-1] = view.b
-        margin = problem.y * (view.z + view.b) - 1.0
-        at_c = margin < 0.0
-        alpha = problem.y * (np.zeros(cost.size) if view.beta is None else view.beta)
-        part = state.joined | ((alpha > INSIDE * cost) & (alpha < (1.0 - INSIDE) * cost))
-        near = np.abs(margin[which])
-        count = max(int(state.run[SHARE] * problem.m), LEAST * state.w.size, 1000)
-        if self.rows == "all" or count >= problem.m:
-            part[which] = True
+        if view.beta is None:
+            state.beta[:] = 0.0
         else:
-            part[which[np.argpartition(near, count)[:count]]] = True
-        state.joined = part & (cost > 0)
+            state.beta[:] = view.beta
+            if problem.free_bias:
+                state.frozen[-1] = view.beta.sum()
+        near = self._near(problem, state, view)
+        state.run[FROZEN] = _choose(
+            widened(problem),
+            problem.y,
+            problem.cost,
+            view.z,
+            view.b,
+            near,
+            state.joined,
+            state.beta,
+            state.frozen,
+        )
         state.which = np.flatnonzero(state.joined).astype(np.uint32)
-        state.beta = np.where(at_c & ~part, problem.y * cost, 0.0)
-        state.frozen[:] = 0.0
-        fixed = np.flatnonzero(state.beta).astype(np.uint32)
-        add_all(widened(problem), fixed, state.beta, state.frozen)
-        state.run[FROZEN] = float(cost[fixed].sum())
         proof = view.certificate
         self._begin_round(problem, state, max(proof.gap, 1e-9 * proof.primal))
+
+    def _near(self, problem: Problem, state: InteriorPointState, view: View) -> float:
+        """How far from its margin a row may be to take part, by the margins of a sample."""
+        count = max(int(state.run[SHARE] * problem.m), LEAST * state.w.size, 1000)
+        if self.rows == "all" or count >= problem.m:
+            return math.inf
+        some = problem.which[:: max(problem.m // SAMPLE, 1)]
+        margins = np.abs(problem.y[some] * (view.z[some] + view.b) - 1.0)
+        place = min(count * some.size // problem.m, some.size - 1)
+        return float(np.partition(margins, place)[place])
 
     def _begin_round(self, problem: Problem, state: InteriorPointState, gap: float) -> None:
         """The point of the central path that belongs to w, as far from the bounds as the gap."""
@@ -203,7 +216,7 @@ class InteriorPoint(Solver):
             report.look, run[ENDED] = True, 2.0 if not enough else 1.0
             return
         run[STEPS] += 1
-        matrix = np.zeros((size, size), order="F")
+        matrix = np.zeros((size, size))
         add_gram(rows, state.which, np.ascontiguousarray(state.numbers[:, WEIGHT]), matrix)
         factor = factored(matrix, penalty)
         if factor is None:
@@ -262,6 +275,28 @@ def _centred(c, gap, mu):
     root = np.sqrt(gap * gap * c * c + 4.0 * mu * mu)
     alpha = 2.0 * mu * c / (gap * c + 2.0 * mu + root)
     return min(max(alpha, 1e-12 * c), (1.0 - 1e-12) * c)
+
+
+@kernel
+def _choose(rows, y, cost, z, bias, near, joined, beta, frozen):
+    """Join the rows near their margin; β of the others goes to the bound that they belong to.
+
+    ``frozen``, which was Σ β x, becomes that of the rows left out; returns their Σ |β|.
+    """
+    total = 0.0
+    for i in range(np.uint64(beta.size)):
+        c = cost[i]
+        if c == 0.0:
+            continue
+        margin, alpha = y[i] * (z[i] + bias) - 1.0, y[i] * beta[i]
+        if abs(margin) <= near or INSIDE * c < alpha < (1.0 - INSIDE) * c:
+            joined[i] = True
+        target = y[i] * c if margin < 0.0 and not joined[i] else 0.0
+        if target != beta[i]:
+            add(rows, i, target - beta[i], frozen)
+            beta[i] = target
+        total += abs(target)
+    return total
 
 
 @kernel
