@@ -581,3 +581,24 @@ def interior_point_step(X, y, cost, v, alpha, low, high, penalty):
     rooms = (room(alpha, by), room(cost - alpha, -by), room(low, low_by), room(high, high_by))
     step = min(1.0, 0.995 * min(rooms))
     return v + step * v_by, alpha + step * by, low + step * low_by, high + step * high_by
+
+
+# Methods that read one row at a time: w after each presentation, the formulas as they stand
+
+
+def slope_at(loss, z, y, epsilon=0.1):
+    """The derivative of the loss in z; 0 at a kink."""
+    left, right = loss_subgradients(loss, z, y, epsilon)
+    return float(left) if left == right else 0.0
+
+
+def norma(X, y, weights, lam, loss, order, p, radius=np.inf):
+    """η = p/(λ√t); w ← (1 − ηλ) w − η s g x; then onto the ball of this radius."""
+    w = np.zeros(X.shape[1])
+    for t, i in enumerate(order, start=1):
+        eta = p / (lam * np.sqrt(t))
+        slope = slope_at(loss, X[i] @ w, y[i])
+        w = (1 - eta * lam) * w - eta * weights[i] * slope * X[i]
+        norm = np.linalg.norm(w)
+        w = w * min(1.0, radius / norm) if norm > 0 else w
+        yield w

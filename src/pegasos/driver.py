@@ -62,7 +62,8 @@ class ConvergenceWarning(UserWarning):
 class Event:
     """Something that happened in a run: ``"look"`` at a certificate, or a ``"note"``.
 
-    ``problem`` is the number of the problem in ``solve_many`` (0 in ``solve``).
+    ``problem`` is the number of the problem in ``solve_many`` (0 in ``solve``). A look carries the
+    answer as it was then (``view``) and the iterations of the method (``steps``).
     """
 
     kind: str
@@ -71,24 +72,29 @@ class Event:
     seconds: float
     certificate: Certificate | None = None
     text: str = ""
+    steps: float = math.nan
+    view: View | None = None
 
 
 @dataclass
 class Trace:
     """The history of a run: one entry for each look at the certificate, and notes of decisions.
 
-    ``seconds`` are spent inside the solver; looking is not counted.
+    ``seconds`` are spent inside the solver; looking is not counted. ``steps`` are the iterations of
+    the method in its own measure.
     """
 
     passes: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     primal: list[float] = field(default_factory=list)
     dual: list[float] = field(default_factory=list)
     relative_gap: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, passes: float, seconds: float, proof: Certificate) -> None:
+    def add(self, passes: float, steps: float, seconds: float, proof: Certificate) -> None:
         self.passes.append(passes)
+        self.steps.append(steps)
         self.seconds.append(seconds)
         self.primal.append(proof.primal)
         self.dual.append(proof.dual)
@@ -133,6 +139,8 @@ class Solution:
         The labels where there are labels: β = α · signs.
     state : object
         The solver's state at the end (None from ``solve_many``, which would keep too many).
+    findings : dict
+        What the solver has found besides, such as the rows that it mistrusts.
     """
 
     w: np.ndarray
@@ -147,6 +155,7 @@ class Solution:
     answer: Answer = field(repr=False)
     signs: np.ndarray | float = field(repr=False)
     state: Any = field(repr=False)
+    findings: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def alpha(self) -> np.ndarray | None:
@@ -209,6 +218,7 @@ def solve(
     warm: Answer | Solution | None = None,
     checkpoint: str | os.PathLike | None = None,
     resume: str | os.PathLike | None = None,
+    look_at: Sequence[float] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Solution:
     """Solve a problem and certify the answer.
@@ -233,6 +243,8 @@ def solve(
         Save the whole run there at every look and at the end, complete or not at all.
     resume : path, optional
         Go on from such a file; the end has the same bits as a run without a break.
+    look_at : sequence of float, default=()
+        Passes at which to look besides; the run itself is the same without.
     on_event : callable, optional
         Called with an ``Event`` at every look and note.
 
@@ -253,6 +265,7 @@ def solve(
     True
     """
     run = _Run(problem, as_solver(solver), tol, max_passes, max_seconds, on_event, 0)
+    run.look_at = sorted(_limit("look_at", passes) for passes in look_at)
     with Interrupt() as interrupt, limit_blas():
         return run.go(interrupt, seed, warm, checkpoint, resume)
 
@@ -355,6 +368,7 @@ class _Run:
         self.best_primal = math.inf
         self.best: tuple[np.ndarray, float] | None = None
         self.portion = _first_portion(problem)
+        self.look_at: list[float] = []  # passes, those to come
         self.stopped = ""  # why the run that is resumed had ended
 
     def go(self, interrupt, seed, warm, checkpoint, resume) -> Solution:
@@ -415,7 +429,10 @@ class _Run:
             max(10.0, passes_then) if self.solver.solves.estimates else max(1.0, 0.3 * passes_then)
         )
         due = self.looked_at + wait * m
-        ahead = math.ceil(min(due, self.max_passes * m) - self.visits)
+        while self.look_at and self.look_at[0] * m <= self.visits:
+            self.look_at.pop(0)
+        asked = self.look_at[0] * m if self.look_at else math.inf
+        ahead = math.ceil(min(due, asked, self.max_passes * m) - self.visits)
         before = time.perf_counter()
         report = self.solver.advance(self.problem, state, max(1, min(self.portion, ahead)), goal)
         elapsed = time.perf_counter() - before
@@ -428,7 +445,7 @@ class _Run:
         estimate = math.inf if report.gap_estimate is None else report.gap_estimate
         stop = report.status if report.status != RUNNING else self._limit_reached(interrupt)
         scheduled = report.look or self.visits >= due or estimate <= 0.97 * goal
-        if not (scheduled or stop):
+        if not (scheduled or stop or self.visits >= asked):
             return ""
         if checkpoint is not None and not scheduled:
             self._save(Path(checkpoint), state, stop)
@@ -454,13 +471,14 @@ class _Run:
 
     def _look(self, state) -> View:
         self._certify(state)
-        self._record()
+        self._record(state)
         return self.view
 
-    def _record(self) -> None:
+    def _record(self, state) -> None:
         proof = self._proof(self.view.certificate.primal)
-        self.trace.add(self.passes, self.solver_seconds, proof)
-        self._emit("look", proof)
+        steps = self.solver.steps_done(self.problem, state)
+        self.trace.add(self.passes, steps, self.solver_seconds, proof)
+        self._emit("look", proof, steps=steps, view=self.view)
 
     def _certify(self, state) -> None:
         """Certify the present answer, and keep the best of both sides."""
@@ -504,6 +522,7 @@ class _Run:
             answer=answer,
             signs=problem.signs,
             state=state,
+            findings=self.solver.findings(problem, state),
         )
 
     def _best_or_zero(self) -> tuple[np.ndarray, float, float]:
@@ -515,9 +534,10 @@ class _Run:
                 return zero.w, zero.b, zero.certificate.primal
         return *self.best, self.best_primal
 
-    def _emit(self, kind: str, proof: Certificate | None = None, text: str = "") -> None:
+    def _emit(self, kind: str, proof: Certificate | None = None, **more: Any) -> None:
         if self.on_event is not None:
-            self.on_event(Event(kind, self.number, self.passes, self.solver_seconds, proof, text))
+            seconds = self.solver_seconds
+            self.on_event(Event(kind, self.number, self.passes, seconds, proof, **more))
 
     def _note(self, text: str) -> None:
         self.trace.notes.append(text)
@@ -540,7 +560,7 @@ class _Run:
         if not seen or ended == FINISHED:  # whose last answer is returned, not the best
             self._certify(state)
         if not seen:
-            self._record()
+            self._record(state)
         return CONVERGED if self._proof(self.best_primal).relative_gap <= goal else ended
 
     _KEPT = ("visits", "solver_seconds", "looked_at", "best_dual", "best_primal")

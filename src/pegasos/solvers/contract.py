@@ -7,6 +7,7 @@ never computes a gap: ``pegasos.driver`` does that, once, for all of them.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ class Solves:
 
     losses: frozenset[str] = frozenset(LOSSES)
     biases: frozenset[str] = frozenset(BIASES)
+    weights: bool = True
     exact: bool = False  # it can finish small problems to the last digits of float64
     estimates: bool = False  # its guesses of the gap are good enough to look seldom without them
 
@@ -77,6 +79,14 @@ class Solver:
     def looked(self, problem: Problem, state: Any, view: View) -> None:
         """A certificate was computed: its margins and its float64 w = Σ β x may be of use."""
 
+    def steps_done(self, problem: Problem, state: Any) -> float:
+        """The iterations of the method so far, in its own measure."""
+        return math.nan
+
+    def findings(self, problem: Problem, state: Any) -> dict[str, Any]:
+        """What a run has found beside its answer, by name; an estimator keeps it as ``name_``."""
+        return {}
+
     def restore(self, problem: Problem, state: Any, saved: dict[str, Any]) -> None:
         """Put what ``pack`` has made of a state back into one that was just started."""
         unpack(state, saved)
@@ -91,6 +101,8 @@ class Solver:
                 raise ValueError(
                     f"{self.name} cannot solve {what} {has!r}; it can do {', '.join(sorted(can))}"
                 )
+        if not self.solves.weights and np.ptp(problem.cost[problem.which]) > 0.0:
+            raise ValueError(f"{self.name} takes no weights: all rows count alike in it")
 
     @property
     def stops_on_gap(self) -> bool:

@@ -324,6 +324,9 @@ class Pegasos(Solver):
         if 0.0 < guess < math.inf and math.isfinite(truth):
             state.run[RATIO] = min(max(truth / guess, 0.01), 1e6)
 
+    def steps_done(self, problem: Problem, state: PegasosState) -> float:
+        return float(state.run[STEP])
+
     def guarantee(
         self, problem: Problem, steps: int, delta: float | None = None, boosted: bool = False
     ) -> Guarantee:
