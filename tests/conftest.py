@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 import pegasos
 
 SOURCES = Path(pegasos.__file__).parent.parent
+
+# A shell that starts its jobs in the background lets them ignore Ctrl-C; these tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

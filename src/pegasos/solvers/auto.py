@@ -172,9 +172,6 @@ class Auto(Solver):
         state.at_work, state.until, state.trial = name, _until(problem, name), 0.0
         state.leaves = state.why = ""
 
-    def steps_done(self, problem: Problem, state: AutoState) -> float:
-        return SOLVERS[state.at_work].steps_done(problem, state.inner)
-
     def restore(self, problem: Problem, state: AutoState, saved: dict[str, Any]) -> None:
         solver = SOLVERS[saved["at_work"]]
         state.inner = solver.start(problem, np.random.SeedSequence(0))

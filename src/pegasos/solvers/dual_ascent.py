@@ -254,6 +254,10 @@ class DualAscent(Solver):
         bias = float(state.run[BIAS]) if problem.free_bias else 0.0
         return Answer(state.w, bias, state.numbers[:, BETA])
 
+    def steps_done(self, problem: Problem, state: DualAscentState) -> float:
+        """Passes over the active rows."""
+        return float(state.run[PASSES])
+
     def looked(self, problem: Problem, state: DualAscentState, view: View) -> None:
         """Take over the float64 sums of the look, and bring back rows that were left out.
 

@@ -43,7 +43,7 @@ SAMPLE_ERROR = 0.5  # × features / rows: a gap on a sub-sample that says nothin
 PATIENCE = 25  # steps without a smaller gap before a run is stalled
 
 # The numbers of a run.
-LEVEL, WIDTH, LENGTH, STEPS, BEST, IDLE, AIM = range(7)
+LEVEL, WIDTH, LENGTH, STEPS, BEST, IDLE, AIM, TURNS = range(8)
 
 
 class Level(NamedTuple):
@@ -135,7 +135,7 @@ class HuberNewton(Solver):
             z=none,
             along=none,
             beta=none,
-            run=np.zeros(7),
+            run=np.zeros(8),
             seed=seed.generate_state(2, np.uint64),
         )
         state.run[[WIDTH, AIM]] = FIRST_WIDTH, 1.0
@@ -275,6 +275,7 @@ class HuberNewton(Solver):
 
         t = where_it_is_level(slope, float(gradient @ step))
         state.w += t * step
+        state.run[TURNS] += 1
         state.run[LENGTH] = t
         return True
 
@@ -287,6 +288,10 @@ class HuberNewton(Solver):
         _slopes(problem.loss, problem.y, problem.cost, problem.which, z, state.run[WIDTH], beta)
         b = float(state.w[-1]) if problem.free_bias else 0.0
         return Answer(state.w[: problem.d], b, beta)
+
+    def steps_done(self, problem: Problem, state: HuberNewtonState) -> float:
+        """Newton steps, those on sub-samples too."""
+        return float(state.run[TURNS])
 
     def looked(self, problem: Problem, state: HuberNewtonState, view: View) -> None:
         """The estimate was too small: aim lower."""

@@ -49,7 +49,7 @@ SHORT_STEP, SHORT_STEPS = 0.02, 4  # so many steps as short as this end a round
 # The numbers of a row that takes part, side by side; s = LOW and t = HIGH.
 ALPHA, UPPER, LOW, HIGH, MARGIN, WEIGHT, LOW_STEP, HIGH_STEP = range(8)
 # The numbers of a run.
-ROUND, STEPS, SHARE, FROZEN, SHORT, AIM, ENDED, STUCK = range(8)
+ROUND, STEPS, SHARE, FROZEN, SHORT, AIM, ENDED, STUCK, TURNS = range(9)
 
 
 @dataclass
@@ -110,7 +110,7 @@ class InteriorPoint(Solver):
             numbers=aligned(0, 8),
             beta=np.zeros(problem.y.size),
             joined=np.zeros(problem.y.size, dtype=bool),
-            run=np.zeros(8),
+            run=np.zeros(9),
         )
         state.run[[SHARE, AIM]] = NEAR, 0.3
         if warm is not None:
@@ -236,6 +236,7 @@ class InteriorPoint(Solver):
         length = min(1.0, BACK_OFF * primal_step, BACK_OFF * dual_step)
         _move(state.numbers, length)
         state.w += length * step
+        run[TURNS] += 1
         state.open *= 1.0 - length
         run[SHORT] = run[SHORT] + 1 if length < SHORT_STEP else 0
         report.visits += 3 * k
@@ -245,6 +246,10 @@ class InteriorPoint(Solver):
         beta[state.which] = problem.y[state.which] * state.numbers[:, ALPHA]
         b = float(state.w[-1]) if problem.free_bias else 0.0
         return Answer(state.w[: problem.d], b, beta)
+
+    def steps_done(self, problem: Problem, state: InteriorPointState) -> float:
+        """Steps of a predictor and a corrector, in all rounds."""
+        return float(state.run[TURNS])
 
     def looked(self, problem: Problem, state: InteriorPointState, view: View) -> None:
         """After a round that was not enough: let those join that were frozen on the wrong side."""
