@@ -3,12 +3,15 @@
 # make bench  the peers, side by side in one run (ARGS="--only a9a,imdb" or ARGS=--fresh)
 # make bench-unseen  the same on sets that were not used in tuning
 # make growth        time against the number of rows       make memory  peaks of each solver
+# make literature    every algorithm of the papers on three sets (ARGS="--only reuters2000")
+# make findings      what the papers found, as experiments  make passes  what a pass of each costs
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint bench bench-unseen growth mutants first-fit memory clean
+.PHONY: demo test lint bench bench-unseen growth mutants first-fit memory literature findings
+.PHONY: passes clean
 
 $(VENV)/.done: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit('pegasos needs Python 3.11 or newer; call make PYTHON=python3.11') if sys.version_info < (3, 11) else None"
@@ -46,6 +49,15 @@ first-fit: $(VENV)/.done
 
 memory: $(VENV)/.done
 	$(RUN) benchmarks/memory.py
+
+literature: $(VENV)/.done
+	$(RUN) benchmarks/literature.py $(ARGS)
+
+findings: $(VENV)/.done
+	$(RUN) benchmarks/findings.py $(ARGS)
+
+passes: $(VENV)/.done
+	$(RUN) benchmarks/passes.py
 
 clean:
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -177,6 +177,26 @@ def cover_like(m: int, seed: int = 0):
     return X, np.where(score > np.quantile(score, 0.64), 1.0, -1.0)
 
 
+def cs229(name: str):
+    """Word counts of spam and other mail, in the course's own format, or None.
+
+    A title; the rows and columns; the words; then for each row its label (0 or 1) and pairs of a
+    distance from the last column and a count, ended by −1.
+    """
+    file = opened(name)
+    if file is None:
+        return None
+    with file:
+        lines = file.read().decode().split("\n")
+    m, d = map(int, lines[1].split())
+    X, y = np.zeros((m, d), dtype=np.float32), np.empty(m)
+    for i, line in enumerate(lines[3 : 3 + m]):
+        label, *pairs = map(int, line.split())
+        y[i] = 1.0 if label == 1 else -1.0
+        X[i, np.cumsum(pairs[:-1:2])] = pairs[1::2]
+    return sp.csr_matrix(X), y
+
+
 def positive(y: np.ndarray) -> np.ndarray:
     return y > 0
 

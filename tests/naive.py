@@ -15,6 +15,7 @@ Four of the five losses are made of pieces (C times the piece or its square):
 Sums are taken in extended precision (np.longdouble) so that rounding is never the question.
 """
 
+from itertools import combinations, pairwise
 from math import inf, isclose, nextafter
 
 import numpy as np
@@ -602,3 +603,315 @@ def norma(X, y, weights, lam, loss, order, p, radius=np.inf):
         norm = np.linalg.norm(w)
         w = w * min(1.0, radius / norm) if norm > 0 else w
         yield w
+
+
+def sgd(X, y, weights, lam, order):
+    """η = 1/(λt); w ← (1 − ηλ) w + [y⟨w, x⟩ ≤ 1] η s y x: yields w and the errors of each row."""
+    w, errors = np.zeros(X.shape[1]), np.zeros(y.size)
+    for t, i in enumerate(order, start=1):
+        error = y[i] * (X[i] @ w) <= 1
+        w = (1 - 1 / t) * w + error * weights[i] * y[i] * X[i] / (lam * t)
+        errors[i] += error
+        yield w, errors.copy()
+
+
+def perceptron(X, y, weights, order, average=False):
+    """On a mistake, y⟨w, x⟩ ≤ 0, w ← w + s y x; or the mean of these w so far."""
+    w, seen = np.zeros(X.shape[1]), []
+    for i in order:
+        if y[i] * (X[i] @ w) <= 0:
+            w = w + weights[i] * y[i] * X[i]
+        seen.append(w)
+        yield np.mean(seen, axis=0) if average else w
+
+
+def passive_aggressive(X, y, weights, loss, order, variant, C=1.0, average=False):
+    """w ← w + τ (±x), towards less loss, with the τ of PA, PA-I or PA-II and C s in place of C."""
+    w, seen = np.zeros(X.shape[1]), []
+    for i in order:
+        z, q = X[i] @ w, X[i] @ X[i]
+        suffered = float(loss_value(loss, z, y[i]))
+        if suffered > 0 and q > 0:
+            tau = {
+                "PA": suffered / q,
+                "PA-I": min(C * weights[i], suffered / q),
+                "PA-II": suffered / (q + 1 / (2 * C * weights[i])),
+            }[variant]
+            w = w + tau * np.sign(y[i] - z) * X[i]
+        seen.append(w)
+        yield np.mean(seen, axis=0) if average else w
+
+
+def mpu(X, y, cost, order, accuracy, repeats=inf):
+    """w and α after each row has been shown, again and again up to `repeats` times: α_i goes up or
+    down by η inside its box as long as the margin is further from 1 than η‖x‖²."""
+    eta = accuracy / np.max(np.sum(X**2, axis=1))
+    alpha = np.zeros(len(y))
+    for i in order:
+        shown = 0
+        while shown < repeats:
+            margin = y[i] * (X[i] @ (X.T @ (alpha * y)))
+            if margin <= 1 - eta * (X[i] @ X[i]) and alpha[i] < cost[i]:
+                alpha[i] = min(alpha[i] + eta, cost[i])
+            elif margin >= 1 + eta * (X[i] @ X[i]) and alpha[i] > 0:
+                alpha[i] = max(alpha[i] - eta, 0)
+            else:
+                break
+            shown += 1
+        yield X.T @ (alpha * y), alpha.copy()
+
+
+# Pegasos that doubts its rows
+
+
+def doubting_pegasos(
+    X,
+    y,
+    weights,
+    lam,
+    loss,
+    batches,
+    radius=np.inf,
+    undo=False,
+    flags=None,
+    decrease=1.0,
+    before=False,
+    samples=None,
+):
+    """w, how often each row was flagged, and its chance to be drawn, after each of the batches;
+    the chance is that in the draw of the next batch. f is tested on all rows, or on each sample."""
+    m, d = X.shape
+    w, counts, chances = np.zeros(d), np.zeros(m, dtype=int), np.ones(m)
+    condemned = []
+    for t, A in enumerate(batches, start=1):
+        condemned_before, condemned = condemned, []
+        tested = np.arange(m) if samples is None else samples[t - 1]
+
+        def f(w, tested=tested):
+            return lam / 2 * (w @ w) + np.mean(
+                weights[tested] * loss_value(loss, X[tested] @ w, y[tested])
+            )
+
+        slopes = np.array([weights[i] * slope_at(loss, X[i] @ w, y[i]) for i in A])
+        half = (1 - 1 / t) * w - slopes @ X[A] / (lam * t * len(A))
+        norm = np.linalg.norm(half)
+        new = half * min(1.0, radius / norm) if norm > 0 else half
+        rose = f(half if before else new) > f(w) * (1 + 64 * EPS)
+        if rose:
+            for i in set(A):
+                counts[i] += 1
+                chances[i] *= decrease
+                if counts[i] == flags:
+                    condemned.append(i)
+        if not (rose and undo):
+            w = new
+        chances[condemned_before] = 0
+        yield w, counts.copy(), chances.copy()
+
+
+# Stochastic gradient steps of a length that is fixed, or follows from the first: w after each step,
+# and s g, the slope that it took
+
+
+def mean_slopes(slopes, order, m, lam):
+    """β of each row: the mean of −s g over its visits, weighted by p² in pass p, over λm."""
+    beta = np.zeros(m)
+    for i in range(m):
+        visits = [t for t in range(len(slopes)) if order[t] == i]
+        if visits:
+            weights = [(t // m + 1) ** 2 for t in visits]
+            beta[i] = -np.average([slopes[t] for t in visits], weights=weights) / (lam * m)
+    return beta
+
+
+def sgd_fixed(X, y, weights, lam, loss, order, eta):
+    """w ← (1 − ηλ) w − η s g x."""
+    w = np.zeros(X.shape[1])
+    for i in order:
+        slope = weights[i] * slope_at(loss, X[i] @ w, y[i])
+        w = (1 - eta * lam) * w - eta * slope * X[i]
+        yield w, slope
+
+
+def first_step(X, y, weights, lam, loss, sample, longest):
+    """The η that leads lowest in one pass over the sample, of those that lie between the first
+    guess and the first of its doubles, or else of its halves, that leads no lower."""
+    X, y, weights = X[sample], y[sample], weights[sample]
+
+    def objective(eta):
+        *_, (w, _) = sgd_fixed(X, y, weights, lam, loss, range(len(y)), eta)
+        return lam / 2 * (w @ w) + np.mean(weights * loss_value(loss, X @ w, y))
+
+    first = min(1 / np.mean(weights * np.sum(X**2, axis=1)), longest)
+    for factor in (2, 1 / 2):
+        eta = first
+        while eta * factor <= longest and objective(eta * factor) < objective(eta):
+            eta *= factor
+        if eta != first:
+            break
+    return eta
+
+
+def svmsgd(X, y, weights, lam, loss, order, eta0):
+    """η = 1/(λ(t − 1 + t₀)) with t₀ = 1/(λη₀)."""
+    w = np.zeros(X.shape[1])
+    for t, i in enumerate(order, start=1):
+        eta = 1 / (lam * (t - 1 + 1 / (lam * eta0)))
+        slope = weights[i] * slope_at(loss, X[i] @ w, y[i])
+        w = (1 - eta * lam) * w - eta * slope * X[i]
+        yield w, slope
+
+
+def asgd(X, y, weights, lam, loss, order, eta0, begin):
+    """η = η₀/(1 + λη₀(t − 1))^¾: the mean of w after each of the steps after the first `begin`; w
+    itself until then."""
+    w, seen = np.zeros(X.shape[1]), []
+    for t, i in enumerate(order, start=1):
+        eta = eta0 / (1 + lam * eta0 * (t - 1)) ** 0.75
+        slope = weights[i] * slope_at(loss, X[i] @ w, y[i])
+        w = (1 - eta * lam) * w - eta * slope * X[i]
+        if t > begin:
+            seen.append(w)
+        yield np.mean(seen, axis=0) if seen else w, slope
+
+
+def sgd_qn(X, y, weights, lam, loss, order, eta0, skip):
+    """w ← w − B g x, every skip-th time also w ← w − skip λ B w and, one step later, B⁻¹ grows by
+    skip times the curvature seen."""
+    d = X.shape[1]
+    w, before, hessian = np.zeros(d), None, np.full(d, 1 / eta0)
+    for t, i in enumerate(order, start=1):
+        slope = weights[i] * slope_at(loss, X[i] @ w, y[i])
+        if before is not None:
+            slope_before = weights[i] * slope_at(loss, X[i] @ before, y[i])
+            for j in range(d):
+                ratio = lam
+                if w[j] != before[j]:
+                    difference = lam * (w[j] - before[j]) + (slope - slope_before) * X[i, j]
+                    ratio = difference / (w[j] - before[j])
+                hessian[j] += skip * min(max(ratio, lam), 100 * lam)
+            before = None
+        B = 1 / hessian
+        if t % skip == 0:
+            before = w
+            w = w - skip * lam * B * w
+        w = w - slope * B * X[i]
+        yield w, slope
+
+
+# Cutting planes: plain lists, and a quadratic problem solved by trying every choice of planes
+
+
+def best_mixture(A, b):
+    """argmax Σ s_p b_p − ½‖Σ s_p A_p‖² over s ≥ 0, Σ s ≤ 1.
+
+    For each choice of at most d + 1 planes (more are never needed) the stationary point, with a
+    free sum and with Σ s = 1; the best of those that are feasible.
+    """
+    k, d = A.shape
+    most, best = 0.0, np.zeros(k)
+    for size in range(1, min(k, d + 1) + 1):
+        for chosen in map(list, combinations(range(k), size)):
+            G, ones = A[chosen] @ A[chosen].T, np.ones((size, 1))
+            systems = [
+                (G, b[chosen]),
+                (np.block([[G, ones], [ones.T, np.zeros((1, 1))]]), np.append(b[chosen], 1.0)),
+            ]
+            for matrix, right in systems:
+                try:
+                    s = np.zeros(k)
+                    s[chosen] = np.linalg.solve(matrix, right)[:size]
+                except np.linalg.LinAlgError:
+                    continue
+                if not (np.min(s) >= -1e-9 and np.sum(s) <= 1 + 1e-9):
+                    continue
+                s = np.maximum(s, 0)
+                s /= max(1.0, np.sum(s))
+                value = s @ b - (s @ A) @ (s @ A) / 2
+                if value > most:
+                    most, best = value, s
+    return best
+
+
+def best_on_the_way(X, y, cost, v, way):
+    """The t ≥ 0 that minimises J(v + t way), hinge: the best point of each piece between kinks."""
+    if not np.any(way):
+        return 0.0
+    margins, change = y * (X @ v), y * (X @ way)
+    moving = change != 0
+    kinks = (1 - margins[moving]) / change[moving]
+    edges = [0.0, *np.sort(kinks[kinks > 0]), inf]
+    least, best = inf, 0.0
+    for low, high in pairwise(edges):
+        middle = low + 1 if high == inf else (low + high) / 2
+        inside = margins + middle * change < 1
+        t = (cost[inside] @ change[inside] - v @ way) / (way @ way)
+        t = min(max(t, low), high)
+        value = primal(X, y, cost, v + t * way, 0.0, "hinge")
+        if value < least:
+            least, best = value, t
+    return best
+
+
+def cutting_planes(X, y, cost, steps, keep=inf, mu=None):
+    """SVM-perf, or OCAS with this μ: yields, after each iteration,
+
+    w, the solution over the planes before; D, its value; α of it; v, the best point so far (w for
+    SVM-perf); which rows are in the new plane; and how many planes there are with it.
+    """
+    w, v, D, alpha = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0.0, np.zeros(y.size)
+    planes, idle = [], []
+    for step in range(steps):
+        if step > 0:
+            inside = np.array(planes)
+            s = best_mixture((inside * cost * y) @ X, inside @ cost)
+            alpha = (s @ inside) * cost
+            w = X.T @ (alpha * y)
+            D = np.sum(alpha) - w @ w / 2
+            idle = [0 if share > 0 else n + 1 for n, share in zip(idle, s)]
+            planes = [p for p, n in zip(planes, idle) if n < keep]
+            idle = [n for n in idle if n < keep]
+        if mu is None:
+            v = touch = w
+        else:
+            v = v + best_on_the_way(X, y, cost, v, w - v) * (w - v)
+            touch = v + mu * (w - v)
+        planes.append(y * (X @ touch) < 1)
+        idle.append(0)
+        yield w, D, alpha, v, planes[-1], len(planes)
+
+
+# SMO: one step from any α, with the whole of Q at hand
+
+
+def smo_steps(X, y, cost, alpha, bias="none"):
+    """All α that one step of SMO may lead to: a single one, but for ties. Empty at the optimum.
+
+    bias "free": y_i α_i grows and y_j α_j falls by t; i has the largest e = −y (Qα − 1), j the
+    largest (e_i − e_j)²/a_ij. bias "none": the one α_i moves that gains most.
+    """
+    Q = np.outer(y, y) * (X @ X.T)
+    q, G = np.diag(Q), Q @ alpha - 1
+    up = np.where(y > 0, cost - alpha, alpha)  # how far y α may grow, and fall
+    down = np.where(y > 0, alpha, cost - alpha)
+    found = []
+    if bias == "none":
+        best = np.clip(alpha - G / np.maximum(q, 1e-300), 0, cost)
+        rise = -(G * (best - alpha) + q * (best - alpha) ** 2 / 2)
+        for i in largest(rise, 1e-9 * np.max(rise)):
+            found.append(alpha + (best - alpha)[i] * np.eye(y.size)[i])
+        return found if np.max(rise) > 0 else []
+    e = -y * G
+    for i in largest(np.where(up > 1e-13 * cost, e, -inf), 1e-9 * np.max(np.abs(e))):
+        a = np.maximum(q[i] + q - 2 * y[i] * y * Q[i], 1e-12 * (q[i] + q))
+        worse = (down > 1e-13 * cost) & (e < e[i] - 1e-12)
+        gain = np.where(worse, (e[i] - e) ** 2 / np.maximum(a, 1e-290), 0.0)
+        for j in largest(gain, 1e-9 * np.max(gain)) if worse.any() else []:
+            t = min((e[i] - e[j]) / max(a[j], 1e-290), up[i], down[j])
+            found.append(alpha + t * y * (np.eye(y.size)[i] - np.eye(y.size)[j]))
+    return found
+
+
+def largest(values, slack):
+    """Where the values are the largest, to within slack."""
+    return np.flatnonzero(values >= np.max(values) - slack)

@@ -181,6 +181,7 @@ def test_a_tolerance_that_float64_cannot_prove_is_raised_and_said():
         ({"max_seconds": -0.1}, "max_seconds must be zero or positive"),
         ({"max_seconds": math.nan}, "max_seconds must be"),
         ({"max_seconds": "1"}, "max_seconds must be .*'1'"),
+        ({"max_solver_seconds": -1}, "max_solver_seconds must be zero or positive"),
         ({"seed": -1}, "non-negative"),
     ],
 )
@@ -501,6 +502,18 @@ def test_a_converged_run_goes_on_to_a_finer_tolerance(tmp_path):
     assert fine.certificate.relative_gap <= 1e-5
     assert fine.n_passes > coarse.n_passes
     check(problem, fine)
+
+
+def test_the_limit_inside_the_solver_counts_no_look_and_goes_on_over_a_break(tmp_path):
+    problem, path = noisy(), tmp_path / "run.npz"
+    options = {"tol": None, "max_passes": math.inf, "max_solver_seconds": 0.05}
+    slow = {"on_event": lambda event: time.sleep(0.02)}
+    first = solve(problem, Pegasos(), checkpoint=path, **options, **slow)
+    assert first.status == "max_seconds"
+    assert first.trace.seconds[-1] >= 0.05
+    assert first.seconds > first.trace.seconds[-1] + 0.02 * len(first.trace)
+    again = solve(problem, Pegasos(), resume=path, **options)
+    assert (again.status, again.n_passes) == ("max_seconds", first.n_passes)
 
 
 def test_seconds_go_on_where_the_first_run_ended(tmp_path):

@@ -214,6 +214,7 @@ def solve(
     tol: float | None = 1e-3,
     max_passes: float = 1000,
     max_seconds: float | None = None,
+    max_solver_seconds: float | None = None,
     seed: int | np.random.SeedSequence | None = 0,
     warm: Answer | Solution | None = None,
     checkpoint: str | os.PathLike | None = None,
@@ -235,6 +236,8 @@ def solve(
         Stop after this many row visits, divided by the number of rows.
     max_seconds : float, optional
         Stop after this much wall time.
+    max_solver_seconds : float, optional
+        Stop after this much time inside the solver: looks do not count.
     seed : int, SeedSequence or None, default=0
         The same seed gives the same bits. None draws one from the system.
     warm : Answer or Solution, optional
@@ -265,6 +268,8 @@ def solve(
     True
     """
     run = _Run(problem, as_solver(solver), tol, max_passes, max_seconds, on_event, 0)
+    if max_solver_seconds is not None:
+        run.max_solver_seconds = _limit("max_solver_seconds", max_solver_seconds)
     run.look_at = sorted(_limit("look_at", passes) for passes in look_at)
     with Interrupt() as interrupt, limit_blas():
         return run.go(interrupt, seed, warm, checkpoint, resume)
@@ -356,6 +361,7 @@ class _Run:
         self.tol = _tolerance(tol)
         self.max_passes = _limit("max_passes", max_passes)
         self.max_seconds = math.inf if max_seconds is None else _limit("max_seconds", max_seconds)
+        self.max_solver_seconds = math.inf
         self.on_event = on_event
         self.number = number
         self.trace = Trace()
@@ -385,7 +391,9 @@ class _Run:
         if warm is not None:
             _check_warm(problem, solver, warm)
             warm = replace(warm, b=warm.b - problem.shift if problem.free_bias else 0.0)
+        before = time.perf_counter()
         state = solver.start(problem, _sequence(seed), warm)
+        self.solver_seconds = time.perf_counter() - before
         if resume is not None:
             self._load(Path(resume), state)
         else:
@@ -455,7 +463,9 @@ class _Run:
         if self._proof(self.best_primal).relative_gap <= goal:
             stop = CONVERGED
         elif scheduled and report.status == RUNNING:
+            before = time.perf_counter()
             self.solver.looked(self.problem, state, view)
+            self.solver_seconds += time.perf_counter() - before
         if checkpoint is not None and scheduled:
             self._save(Path(checkpoint), state, stop)
         return stop
@@ -466,6 +476,8 @@ class _Run:
         if self.passes >= self.max_passes:
             return MAX_PASSES
         if time.perf_counter() - self.begun >= self.max_seconds:
+            return MAX_SECONDS
+        if self.solver_seconds >= self.max_solver_seconds:
             return MAX_SECONDS
         return ""
 
@@ -550,7 +562,7 @@ class _Run:
             ended = FINISHED
         elif self.passes >= self.max_passes:
             ended = MAX_PASSES
-        elif self.max_seconds == 0.0:
+        elif self.max_seconds == 0.0 or self.solver_seconds >= self.max_solver_seconds:
             ended = MAX_SECONDS
         if not ended and self.stopped != CONVERGED:
             return ""

@@ -837,3 +837,13 @@ def test_fit_and_partial_fit_do_not_mix_their_attributes(two):
 def test_partial_fit_refuses(two, options, classes, sentence):
     with pytest.raises(ValueError, match=sentence):
         LinearSVC(**options).partial_fit(*two, classes=classes)
+
+
+def test_what_a_solver_finds_besides_becomes_an_attribute(two):
+    X, y = two
+    model = LinearSVC(solver="interior-point").fit(X, y)
+    assert model.flops_ > 0.0
+    model.set_params(solver="dual-ascent").fit(X, y)
+    assert not hasattr(model, "flops_")
+    many = LinearSVC(solver="interior-point").fit(X, np.arange(len(y)) % 3)
+    assert len(many.flops_) == 3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pegasos.rows import add_gram, scatters, take_in
+from pegasos.rows import add_gram, scatters, system_flops, take_in
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.5])
@@ -32,3 +32,10 @@ def test_it_is_the_sum_of_the_weighted_products(storage, constant):
         add_gram(rows, which[part], weights[part], gram)
     wanted = wide[which].T @ (weights[:, None] * wide[which])
     np.testing.assert_allclose(np.tril(gram), np.tril(wanted), rtol=1e-12, atol=1e-12)
+
+
+def test_the_work_of_a_system_is_counted():
+    table = take_in(np.ones((10, 6))).rows
+    assert system_flops(table, 10, 6) == pytest.approx(10 * 6 * 7 + 6**3 / 3)
+    sparse = take_in(sp.csr_array(np.eye(60))).rows  # one product in each row
+    assert system_flops(sparse, 5, 60) == pytest.approx(5 * 2 + 60**3 / 3)

@@ -5,7 +5,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pegasos.rows import CSR, Dense, add, dot, n_rows, prefetch_ahead, scores, squared_norm, take_in
+from pegasos.rows import (
+    CSR,
+    Dense,
+    add,
+    add_rescaled,
+    dot,
+    n_rows,
+    prefetch_ahead,
+    scores,
+    squared_norm,
+    take_in,
+)
 
 CSR_CASES = [
     (np.int32, np.float64),
@@ -80,6 +91,30 @@ def test_dot_add_and_squared_norm(storage, index, dtype, constant):
     size = np.linalg.norm(wide[order], axis=1) * np.linalg.norm(moved)
     np.testing.assert_allclose(found[:, 0], expected[:, 0], atol=1e-12 * size.max())
     np.testing.assert_allclose(found[:, 1], expected[:, 1], rtol=1e-12)
+
+
+@numba.njit
+def visit_rescaled(rows, order, step, factors, w):
+    for k in range(order.size):
+        add_rescaled(rows, np.uint64(order[k]), step, factors, w)
+
+
+@pytest.mark.parametrize(
+    ("storage", "index", "dtype"), [CASES[k] for k in FEW], ids=[IDS[k] for k in FEW]
+)
+@pytest.mark.parametrize("constant", [0.0, 2.5])
+def test_add_rescaled(storage, index, dtype, constant):
+    X = table(dtype)
+    rows = stored(storage, index, X)._replace(constant=constant)
+    wide = X.astype(np.float64)
+    if constant:
+        wide = np.hstack([wide, np.full((len(X), 1), constant)])
+    rng = np.random.default_rng(1)
+    w, factors = rng.standard_normal((2, wide.shape[1]))
+    order = rng.permutation(len(X))[:30].astype(np.uint32)
+    expected = w + 1e-3 * factors * wide[order].sum(axis=0)
+    visit_rescaled(rows, order, 1e-3, factors, w)
+    np.testing.assert_allclose(w, expected, rtol=1e-11, atol=1e-14)
 
 
 @pytest.mark.parametrize(

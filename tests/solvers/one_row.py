@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import naive
 import numpy as np
 import scipy.sparse as sp
 
@@ -68,3 +69,23 @@ def state_after(problem, solver, n: int):
     while done < n:
         done += solver.advance(problem, state, int(n - done), -1.0).visits
     return state
+
+
+def check_steps(problem, solver, case, order, wanted) -> None:
+    """w as it is wanted after every step, and β the means of the slopes that are wanted with it."""
+    slopes = []
+    for t, (w, slope) in enumerate(wanted, start=1):
+        slopes.append(slope)
+        answer = solver.answer(problem, state_after(problem, solver, t))
+        np.testing.assert_allclose(answer.w, w, rtol=1e-8, atol=1e-10)
+        beta = naive.mean_slopes(slopes, order, problem.m, case.lam)
+        np.testing.assert_allclose(answer.beta, beta, rtol=1e-8, atol=1e-10)
+
+
+def overlapping(loss: str = "hinge", lam: float = 0.01, m: int = 2000) -> Problem:
+    """Five features on one scale, of falling worth, and noise: a tenth of the rows is wrong."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((m, 5))
+    score = X @ np.linspace(1.0, 0.0, 5) + 0.5 * rng.standard_normal(m)
+    y = np.where(score > 0, 1.0, -1.0) if LOSSES[loss].labels else score
+    return Problem(X, y, lam=lam, loss=loss)

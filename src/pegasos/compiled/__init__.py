@@ -1,5 +1,6 @@
 """What Numba needs and no mathematics: ``@kernel``, verbs, prefetch, memory, random numbers."""
 
+from pegasos.compiled.drawing import draw, lower_chance, set_chance, sum_tree
 from pegasos.compiled.kernel import KERNELS, inlined, kernel, limit_blas, unsigned, verb
 from pegasos.compiled.memory import LINE, aligned
 from pegasos.compiled.prefetch import fetch
@@ -11,15 +12,19 @@ __all__ = [
     "LINE",
     "aligned",
     "below",
+    "draw",
     "draw_below",
     "fetch",
     "generator",
     "inlined",
     "kernel",
     "limit_blas",
+    "lower_chance",
     "next_bits",
+    "set_chance",
     "shuffle",
     "shuffle_all",
+    "sum_tree",
     "unsigned",
     "verb",
     "weighted_crossing",

@@ -157,6 +157,10 @@ class LinearModel(CallbackSupport, BaseEstimator):
         self.converged_ = all(solution.converged for solution in solutions)
         self.n_passes_ = max(solution.n_passes for solution in solutions)
         self.summary_ = summary(solutions)
+        self._found = [f"{name}_" for name in solutions[0].findings]
+        for name in solutions[0].findings:
+            found = [solution.findings[name] for solution in solutions]
+            setattr(self, f"{name}_", found[0] if len(found) == 1 else found)
 
     def _keep_models(self, w: list[np.ndarray], b: list[float]) -> None:
         self.coef_ = self._shaped(np.array(w))
@@ -170,7 +174,7 @@ class LinearModel(CallbackSupport, BaseEstimator):
         """Remove what an earlier fit or stream has left and the next may not overwrite."""
         of_fit = ("dual_coef_", "_betas", "trace_", "traces_", "n_passes_")
         of_stream = ("_streams", "_begun_with", "lam_", "t_")
-        for name in of_fit + of_stream:
+        for name in (*of_fit, *of_stream, *self.__dict__.pop("_found", ())):
             self.__dict__.pop(name, None)
 
     def _report(self, solutions: list[Solution]) -> None:

@@ -40,8 +40,9 @@ class LinearSVR(RegressorMixin, StreamingModel):
 default="epsilon_insensitive"
         What an error costs beyond ``epsilon``: itself, or its square.
 
-    solver : {"auto", "dual-ascent", "pegasos"} or solver object, default="auto"
-        The algorithm, by name or with its hyper-parameters, such as ``DualAscent(shrink=2.0)``.
+    solver : str or solver object, default="auto"
+        The algorithm, by its name in ``pegasos.solvers.REGISTRY``, such as ``"dual-ascent"`` or
+        ``"pegasos"``, or with its hyper-parameters, such as ``DualAscent(shrink=2.0)``.
         The hyper-parameters of an object can be searched, as ``solver__shrink``.
 
     tol : float or None, default=1e-3
@@ -109,6 +110,9 @@ default="epsilon_insensitive"
 
     summary_ : str
         One sentence: where the fit ended and, if it fell short, what to do.
+
+    flops_, suspects_, error_rates_ : float or ndarray
+        What some solvers find besides; their docstrings say what it is.
 
     lam_ : float
         Only after ``partial_fit``: the lam of the stream.

@@ -1,10 +1,11 @@
 """The training examples as stored, and a row's few verbs."""
 
-from pegasos.rows.gram import add_gram, scatters
+from pegasos.rows.gram import add_gram, scatters, system_flops
 from pegasos.rows.intake import Intake, take_in
 from pegasos.rows.stored import CSR, Dense, Rows, n_rows
 from pegasos.rows.verbs import (
     add,
+    add_rescaled,
     dot,
     fetch_row,
     fetch_start,
@@ -20,6 +21,7 @@ __all__ = [
     "Rows",
     "add",
     "add_gram",
+    "add_rescaled",
     "dot",
     "fetch_row",
     "fetch_start",
@@ -28,5 +30,6 @@ __all__ = [
     "scatters",
     "scores",
     "squared_norm",
+    "system_flops",
     "take_in",
 ]

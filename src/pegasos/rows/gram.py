@@ -39,10 +39,21 @@ def add_gram(rows: Rows, which: np.ndarray, weights: np.ndarray, gram: np.ndarra
 
 def scatters(rows: Rows, d: int) -> bool:
     """Whether the rows are so sparse that scattering is faster than BLAS."""
+    per_row = _per_row(rows, d)
+    return isinstance(rows, CSR) and _SCATTERED * per_row * (per_row + 1.0) < d * (d + 1.0)
+
+
+def system_flops(rows: Rows, count: int, d: int) -> float:
+    """Floating-point operations of a matrix from so many rows, and of its Cholesky factor."""
+    width = _per_row(rows, d) if scatters(rows, d) else float(d)
+    return count * width * (width + 1.0) + d**3 / 3.0
+
+
+def _per_row(rows: Rows, d: int) -> float:
+    """The mean number of entries in a row."""
     if not isinstance(rows, CSR):
-        return False
-    per_row = rows.values.size / max(rows.pointers.size - 1, 1) + (rows.constant != 0.0)
-    return _SCATTERED * per_row * (per_row + 1.0) < d * (d + 1.0)
+        return float(d)
+    return rows.values.size / max(rows.pointers.size - 1, 1) + (rows.constant != 0.0)
 
 
 @kernel

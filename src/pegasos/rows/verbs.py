@@ -21,6 +21,11 @@ def add(rows, i, step, w):
 
 
 @verb
+def add_rescaled(rows, i, step, factors, w):
+    """w_j ← w_j + step · factors_j · x_ij for every feature j, the constant one included."""
+
+
+@verb
 def squared_norm(rows, i):
     """‖x_i‖², the constant feature included."""
 
@@ -51,6 +56,15 @@ def _add_csr(rows, i, step, w):
         w[unsigned(rows.indices[j])] += step * np.float64(rows.values[j])
     if rows.constant != 0.0:
         w[w.size - 1] += step * rows.constant
+
+
+@add_rescaled.of(CSR)
+def _add_rescaled_csr(rows, i, step, factors, w):
+    for j in range(np.uint64(rows.pointers[i]), np.uint64(rows.pointers[i + np.uint64(1)])):
+        column = unsigned(rows.indices[j])
+        w[column] += step * factors[column] * np.float64(rows.values[j])
+    if rows.constant != 0.0:
+        w[w.size - 1] += step * factors[w.size - 1] * rows.constant
 
 
 @squared_norm.of(CSR)
@@ -95,6 +109,15 @@ def _add_dense(rows, i, step, w):
         w[j] += step * np.float64(row[j])
     if rows.constant != 0.0:
         w[w.size - 1] += step * rows.constant
+
+
+@add_rescaled.of(Dense)
+def _add_rescaled_dense(rows, i, step, factors, w):
+    row = rows.values[i]
+    for j in range(row.size):
+        w[j] += step * factors[j] * np.float64(row[j])
+    if rows.constant != 0.0:
+        w[w.size - 1] += step * factors[w.size - 1] * rows.constant
 
 
 @squared_norm.of(Dense)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -31,7 +31,7 @@ from pegasos.certificate import Answer, View
 from pegasos.compiled import kernel
 from pegasos.losses import dual_value, smoothed, value
 from pegasos.problem import Problem
-from pegasos.rows import Rows, add, add_gram, dot
+from pegasos.rows import Rows, add, add_gram, dot, system_flops
 from pegasos.solvers.contract import RUNNING, STALLED, Report, Solver, Solves, State
 
 MOST_FEATURES = 4000  # each step solves a system of so many: 128 MB
@@ -43,7 +43,7 @@ SAMPLE_ERROR = 0.5  # × features / rows: a gap on a sub-sample that says nothin
 PATIENCE = 25  # steps without a smaller gap before a run is stalled
 
 # The numbers of a run.
-LEVEL, WIDTH, LENGTH, STEPS, BEST, IDLE, AIM, TURNS = range(8)
+LEVEL, WIDTH, LENGTH, STEPS, BEST, IDLE, AIM, TURNS, FLOPS = range(9)
 
 
 class Level(NamedTuple):
@@ -135,7 +135,7 @@ class HuberNewton(Solver):
             z=none,
             along=none,
             beta=none,
-            run=np.zeros(8),
+            run=np.zeros(9),
             seed=seed.generate_state(2, np.uint64),
         )
         state.run[[WIDTH, AIM]] = FIRST_WIDTH, 1.0
@@ -262,6 +262,7 @@ class HuberNewton(Solver):
             hessian[-1, -1] = max(hessian[-1, -1], 1e-6 * float(level.cost.sum()) / width)
         gradient = penalty * state.w - state.w_beta
         factor = factored(hessian, penalty)
+        state.run[FLOPS] += system_flops(rows, which.size, size)
         report.visits += which.size + level.which.size
         if factor is None:
             return False
@@ -292,6 +293,10 @@ class HuberNewton(Solver):
     def steps_done(self, problem: Problem, state: HuberNewtonState) -> float:
         """Newton steps, those on sub-samples too."""
         return float(state.run[TURNS])
+
+    def findings(self, problem: Problem, state: HuberNewtonState) -> dict[str, Any]:
+        """``flops``: the work of all systems, their making and their factors."""
+        return {"flops": float(state.run[FLOPS])}
 
     def looked(self, problem: Problem, state: HuberNewtonState, view: View) -> None:
         """The estimate was too small: aim lower."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -31,7 +31,7 @@ from scipy.linalg import cho_solve
 from pegasos.certificate import Answer, View, add_all, certify
 from pegasos.compiled import aligned, inlined, kernel
 from pegasos.problem import Problem
-from pegasos.rows import add, add_gram, dot, prefetch_ahead
+from pegasos.rows import add, add_gram, dot, prefetch_ahead, system_flops
 from pegasos.solvers.contract import STALLED, Report, Solver, Solves, State
 from pegasos.solvers.huber_newton import factored, refuse_many_features, widened
 
@@ -49,7 +49,7 @@ SHORT_STEP, SHORT_STEPS = 0.02, 4  # so many steps as short as this end a round
 # The numbers of a row that takes part, side by side; s = LOW and t = HIGH.
 ALPHA, UPPER, LOW, HIGH, MARGIN, WEIGHT, LOW_STEP, HIGH_STEP = range(8)
 # The numbers of a run.
-ROUND, STEPS, SHARE, FROZEN, SHORT, AIM, ENDED, STUCK, TURNS = range(9)
+ROUND, STEPS, SHARE, FROZEN, SHORT, AIM, ENDED, STUCK, TURNS, FLOPS = range(10)
 
 
 @dataclass
@@ -110,7 +110,7 @@ class InteriorPoint(Solver):
             numbers=aligned(0, 8),
             beta=np.zeros(problem.y.size),
             joined=np.zeros(problem.y.size, dtype=bool),
-            run=np.zeros(9),
+            run=np.zeros(10),
         )
         state.run[[SHARE, AIM]] = NEAR, 0.3
         if warm is not None:
@@ -219,6 +219,7 @@ class InteriorPoint(Solver):
         matrix = np.zeros((size, size))
         add_gram(rows, state.which, np.ascontiguousarray(state.numbers[:, WEIGHT]), matrix)
         factor = factored(matrix, penalty)
+        run[FLOPS] += system_flops(rows, k, size)
         if factor is None:
             report.look, run[ENDED] = True, 2.0
             return
@@ -250,6 +251,10 @@ class InteriorPoint(Solver):
     def steps_done(self, problem: Problem, state: InteriorPointState) -> float:
         """Steps of a predictor and a corrector, in all rounds."""
         return float(state.run[TURNS])
+
+    def findings(self, problem: Problem, state: InteriorPointState) -> dict[str, Any]:
+        """``flops``: the work of all systems, their making and their factors."""
+        return {"flops": float(state.run[FLOPS])}
 
     def looked(self, problem: Problem, state: InteriorPointState, view: View) -> None:
         """After a round that was not enough: let those join that were frozen on the wrong side."""

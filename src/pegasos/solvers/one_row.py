@@ -139,7 +139,9 @@ class OneRow(Solver):
             burst,
         )
         report = Report(done)
-        if not (math.isfinite(run[SCALE] * run[LOSS]) and math.isfinite(float(state.v @ state.v))):
+        with np.errstate(over="ignore", invalid="ignore"):  # which is what is looked for
+            length = float(run[SCALE]) * math.sqrt(float(state.v @ state.v))
+        if not (math.isfinite(run[LOSS]) and math.isfinite(length)):
             report.status = DIVERGED
             report.note = (
                 f"diverged by step {run[T]:.0f}; the largest row has norm "

@@ -151,9 +151,9 @@ class Pegasos(Solver):
         ):
             if has not in can:
                 raise ValueError(f"{name} must be one of {', '.join(can)}, not {has!r}")
-        if self.batch != "all" and not (_is_whole(self.batch) and int(self.batch) > 0):
+        if self.batch != "all" and not (is_whole(self.batch) and int(self.batch) > 0):
             raise ValueError(f"batch must be a positive integer or 'all', not {self.batch!r}")
-        if self.steps is not None and not (_is_whole(self.steps) and 0 < self.steps < 2**32):
+        if self.steps is not None and not (is_whole(self.steps) and 0 < self.steps < 2**32):
             raise ValueError(f"steps must be an integer from 1 to 2**32 - 1, not {self.steps!r}")
         if self.output == "random" and self.steps is None:
             raise ValueError("output='random' draws its stopping time from 1 … steps: give steps")
@@ -186,14 +186,14 @@ class Pegasos(Solver):
                 raise ValueError(
                     f"w1 must hold {problem.d} finite numbers; its shape is {w1.shape}"
                 )
-            ball = self._rule(problem).ball
+            ball = self.rule(problem).ball
             if float(w1 @ w1) > ball * (1 + 1e-12):
                 raise ValueError(
                     f"w1 has norm {np.linalg.norm(w1):g}, outside the ball of radius "
                     f"{math.sqrt(ball):g} that steps are projected onto"
                 )
 
-    def _rule(self, problem: Problem) -> Rule:
+    def rule(self, problem: Problem) -> Rule:
         k = self.size(problem)
         curved = math.isinf(problem.loss.lipschitz)
         learns = problem.free_bias and self.bias_step == "subgradient"
@@ -216,7 +216,7 @@ class Pegasos(Solver):
     def start(
         self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None
     ) -> PegasosState:
-        rule = self._rule(problem)
+        rule = self.rule(problem)
         rng = generator(seed)
         batches = math.ceil(problem.m / rule.batch)
         order = problem.which.copy()
@@ -257,7 +257,7 @@ class Pegasos(Solver):
         return state
 
     def advance(self, problem: Problem, state: PegasosState, visits: int, goal: float) -> Report:
-        rule = self._rule(problem)
+        rule = self.rule(problem)
         run = state.run
         scores, amounts = np.empty((2, rule.batch))
         work = Work(state.v, state.counts, state.past, problem.which, scores, amounts)
@@ -294,7 +294,7 @@ class Pegasos(Solver):
         """The gap from the losses met in the last pass and the present dual variables."""
         run = state.run
         primal = 0.5 * run[NU] + run[LOSS] / (problem.lam * problem.m)
-        factor = self._dual_factor(state, self._rule(problem))
+        factor = self._dual_factor(state, self.rule(problem))
         dual, total = _dual_sum(problem.loss, state.counts, factor, problem.y, problem.cost)
         dual -= 0.5 * run[NU]
         if problem.free_bias:
@@ -315,7 +315,7 @@ class Pegasos(Solver):
         if self.output == "average" and steps > 0:
             w = (run[SCALES] * state.v - state.past) / steps
             b = run[BIASES] / steps
-        beta = self._dual_factor(state, self._rule(problem)) * state.counts
+        beta = self._dual_factor(state, self.rule(problem)) * state.counts
         return Answer(w, float(b), beta)
 
     def looked(self, problem: Problem, state: PegasosState, view: View) -> None:
@@ -349,7 +349,7 @@ class Pegasos(Solver):
         return measured_bound(problem.lam, float(state.run[LARGEST]), float(state.run[STEP]))
 
 
-def _is_whole(number: Any) -> Any:
+def is_whole(number: Any) -> Any:
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
@@ -391,10 +391,16 @@ def _begin_pass(order, rng, work, run, rule):
         shuffle(order, order.size, rng)
     run[LOSS] = 0.0
     if run[STEP] > 0.0:
-        norm = 0.0
-        for j in range(work.v.size):
-            norm += work.v[j] * work.v[j]
-        run[NU] = run[SCALE] * run[SCALE] * norm
+        renew_norm(work, run)
+
+
+@inlined
+def renew_norm(work, run):
+    """ν from w itself."""
+    norm = 0.0
+    for j in range(work.v.size):
+        norm += work.v[j] * work.v[j]
+    run[NU] = run[SCALE] * run[SCALE] * norm
 
 
 @inlined
@@ -415,7 +421,7 @@ def _begin_step(work, run, rule):
 
 
 @inlined
-def _pull_towards(rows, i, amount, work, run, rule):
+def pull_towards(rows, i, amount, work, run, rule):
     """Add amount · x_i / Φ to v."""
     step = amount / run[PHI]
     work.counts[i] += step
@@ -425,7 +431,7 @@ def _pull_towards(rows, i, amount, work, run, rule):
 
 
 @inlined
-def _project(work, run, rule):
+def onto_ball(work, run, rule):
     """Onto the ball: Φ and the scale shrink, v stays."""
     if run[NU] > rule.ball:
         factor = np.sqrt(rule.ball / run[NU])
@@ -474,12 +480,12 @@ def _single_steps(rows, loss, y, weights, order, rng, work, run, rule, visits):
             keep = 1.0 - 1.0 / time
             length = 1.0 / (rule.lam * time)
             run[NU] = keep * keep * nu + length * (2.0 * keep * amount * z + length * norm)
-            _pull_towards(rows, i, amount, work, run, rule)
+            pull_towards(rows, i, amount, work, run, rule)
             run[BIAS] += rule.bias_rate * length * amount
         else:
             run[NU] = (1.0 - 1.0 / time) * (1.0 - 1.0 / time) * nu
         run[LARGEST] = max(run[LARGEST], rule.lam * rule.lam * nu + steeper)
-        _project(work, run, rule)
+        onto_ball(work, run, rule)
         done += 1
         position += 1
         if position == size:
@@ -495,27 +501,32 @@ def _single_steps(rows, loss, y, weights, order, rng, work, run, rule, visits):
 def _batch_steps(rows, loss, y, weights, order, rng, work, run, rule, visits):
     """Steps of a batch each, as above; the last batch of a pass may be shorter."""
     done = 0
-    scores, amounts = work.scores, work.amounts
     while done < visits and run[STEP] < run[STOP]:
         first = np.int64(run[POSITION])
         if first == 0:
             _begin_pass(order, rng, work, run, rule)
         batch = order[first : min(first + rule.batch, order.size)]
-        _margins(rows, batch, work, run, scores)
-        for k in range(batch.size):
-            i = np.uint64(batch[k])
-            score = scores[k] + run[BIAS]
-            run[LOSS] += weights[i] * value(loss, score, y[i])
-            amounts[k] = -weights[i] * subgradient(loss, score, y[i]) / rule.divisor
-        _batch_step(rows, batch, scores, amounts, work, run, rule)
+        pulls(rows, loss, y, weights, batch, work, run, rule)
+        batch_step(rows, batch, work.scores, work.amounts, work, run, rule)
         done += batch.size
-        if _end_batch(first + batch.size, order.size, run, rule):
+        if end_batch(first + batch.size, order.size, run, rule):
             break
     return done
 
 
 @inlined
-def _margins(rows, batch, work, run, scores):
+def pulls(rows, loss, y, weights, batch, work, run, rule):
+    """The scores of a batch, and the amounts by which its rows pull."""
+    margins(rows, batch, work, run, work.scores)
+    for k in range(batch.size):
+        i = np.uint64(batch[k])
+        score = work.scores[k] + run[BIAS]
+        run[LOSS] += weights[i] * value(loss, score, y[i])
+        work.amounts[k] = -weights[i] * subgradient(loss, score, y[i]) / rule.divisor
+
+
+@inlined
+def margins(rows, batch, work, run, scores):
     """⟨w, x_i⟩ for the rows of a batch, without b."""
     for k in range(batch.size):
         if k + 8 < batch.size:
@@ -524,7 +535,7 @@ def _margins(rows, batch, work, run, scores):
 
 
 @inlined
-def _batch_step(rows, batch, scores, amounts, work, run, rule):
+def batch_step(rows, batch, scores, amounts, work, run, rule):
     """w ← (1 − 1/τ) w + h/(λτ), h = Σ amounts_i x_i; ν and the largest ‖λw − h‖ with it."""
     nu, scale = run[NU], run[SCALE]
     time = _begin_step(work, run, rule)
@@ -539,17 +550,17 @@ def _batch_step(rows, batch, scores, amounts, work, run, rule):
             length += amount * (2.0 * moved + amount * squared_norm(rows, i))
             along += amount * scores[k]
             total += amount
-            _pull_towards(rows, i, amount, work, run, rule)
+            pull_towards(rows, i, amount, work, run, rule)
     keep, eta = 1.0 - 1.0 / time, 1.0 / (rule.lam * time)
     run[NU] = max(keep * keep * nu + eta * (2.0 * keep * along + eta * length), 0.0)
     run[BIAS] += rule.bias_rate * eta * total
     steepest = rule.lam * rule.lam * nu - 2.0 * rule.lam * along + length
     run[LARGEST] = max(run[LARGEST], steepest)
-    _project(work, run, rule)
+    onto_ball(work, run, rule)
 
 
 @inlined
-def _end_batch(position, size, run, rule):
+def end_batch(position, size, run, rule):
     """Move on; true where Python should have a look."""
     if position < size:
         run[POSITION] = position
@@ -586,17 +597,17 @@ def _begin_exact_pass(order, rng, work, run, rule):
 
 @kernel
 def _exact_margins(rows, batch, work, run, scores):
-    _margins(rows, batch, work, run, scores)
+    margins(rows, batch, work, run, scores)
 
 
 @kernel
 def _exact_step(rows, batch, scores, amounts, work, run, rule):
-    _batch_step(rows, batch, scores, amounts, work, run, rule)
+    batch_step(rows, batch, scores, amounts, work, run, rule)
 
 
 @kernel
 def _exact_end(position, size, run, rule):
-    return _end_batch(position, size, run, rule)
+    return end_batch(position, size, run, rule)
 
 
 def _balanced_amounts(
