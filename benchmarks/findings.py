@@ -70,7 +70,13 @@ def grid(corner: str, heads: Iterable, rows: dict[str, Iterable[float]], base: f
 def race(problem: Problem, solvers: Iterable, target: float = 1e-2) -> str:
     """Seconds, passes and steps to 1 % above the optimum, a line each."""
     table = pegasos.compare(
-        problem, list(solvers), target=target, max_passes=2000, max_seconds=20.0, seeds=SEEDS
+        problem,
+        list(solvers),
+        target=target,
+        max_passes=2000,
+        max_seconds=20.0,
+        seeds=SEEDS,
+        looks=16,
     )
     needed = {by: pegasos.time_to(table, (target,), by=by)[target] for by in UNITS}
     lines = [f"    {'':36}" + "".join(f"{by:>12}" for by in UNITS)]

@@ -1,6 +1,7 @@
 """What is compiled, when, and that it is never stale: causes, not times."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -110,6 +111,19 @@ def test_an_edit_to_a_row_verb_recompiles_its_callers_in_other_files(run_python,
     assert run_python(SCORES, sources=copied) == [21.0, -7.0]
 
 
+def test_a_class_that_is_gone_costs_a_compilation_and_no_more(run_python, copied):
+    code = DATA + "solve(Problem(X, y, C=1.0), 'norma', tol=None, max_passes=3)\n"
+    code += "print(json.dumps(report()))"
+    assert run_python(code, sources=copied)["misses"] > 0
+    norma = copied / "pegasos" / "solvers" / "norma.py"
+    source = norma.read_text()
+    assert "class Rule(NamedTuple)" in source
+    norma.write_text(re.sub(r"\bRule\b", "Rule2", source))
+    assert run_python(code, sources=copied)["misses"] > 0
+    assert run_python.stderr == ""
+    assert run_python(code, sources=copied)["misses"] == 0
+
+
 def test_a_folder_that_cannot_be_written_costs_one_log_line(run_python, copied, tmp_path):
     file = tmp_path / "file"  # no folder can be made below a file, not even by root
     file.write_text("")
@@ -160,6 +174,8 @@ def test_a_damaged_index_costs_a_compilation_and_no_more(run_python, tmp_path):
     for path in files:
         path.write_bytes(path.read_bytes()[:20])
     assert run_python(SCORES) == [21.0, -7.0]
+    assert "not cached" not in run_python.stderr
+    assert all(path.stat().st_size > 20 for path in files)  # mended for the next process
 
 
 PLAIN = """

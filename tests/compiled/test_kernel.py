@@ -1,6 +1,7 @@
 """``@kernel`` and ``@verb``: what they promise to the code that is written with them."""
 
 import math
+from collections import namedtuple
 from typing import NamedTuple
 
 import numba
@@ -88,6 +89,17 @@ def test_a_verb_keeps_its_name_and_its_description():
 def test_a_verb_refuses_a_class_that_it_does_not_know():
     with pytest.raises(KeyError):
         size_of(Stranger(1.0), 1.0)
+
+
+def test_a_verb_refuses_a_namesake_that_compiled_code_could_not_tell_apart():
+    @verb
+    def size(thing):
+        """How large it is."""
+
+    size.of(Pair)(lambda thing: 2)
+    with pytest.raises(TypeError, match="compiled code cannot tell them apart"):
+        size.of(namedtuple("Pair", ("first", "second")))
+    size.of(namedtuple("Pair", ("first",)))(lambda thing: 1)
 
 
 @compiled_only

@@ -67,7 +67,9 @@ def state_after(problem, solver, n: int):
     """The state after n visits, whatever their portions."""
     state, done = solver.start(problem, SEED), 0.0
     while done < n:
-        done += solver.advance(problem, state, int(n - done), -1.0).visits
+        visits = solver.advance(problem, state, int(n - done), -1.0).visits
+        assert visits > 0, f"the run ended after {done:.0f} visits"
+        done += visits
     return state
 
 

@@ -111,9 +111,11 @@ def test_rows_inside_the_margin_are_always_errors_and_those_beyond_it_never(make
 @pytest.mark.parametrize("bias", ["none", "feature"])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize(
-    ("solver", "tol"), [(SGDR(), 2e-2), (SGDS(), 1e-3), (SGDM(), 1e-3)], ids=["r", "s", "m"]
+    ("solver", "tol"), [(SGDR(), 5e-3), (SGDS(), 1e-3), (SGDM(), 1e-3)], ids=["r", "s", "m"]
 )
 def test_stops_at_the_tolerance_and_near_the_optimum(solver, tol, weighted, bias):
+    if weighted:  # over three decades: the heaviest row sets the noise
+        tol = 2e-2
     case = make_case(8, bias=bias, weighted=weighted, m=400)
     best = solve(case.problem, tol=1e-6).certificate
     solution = solve(case.problem, solver, tol=tol, max_passes=3000)
@@ -208,7 +210,11 @@ def test_coefficients_that_overflow_are_noticed(make_solver):
 @pytest.mark.parametrize(
     ("make_solver", "options", "sentence"),
     [
-        (SGDS, {"order": "iid"}, "order must be one of shuffle, .*rows drawn independently are SGDR"),
+        (
+            SGDS,
+            {"order": "iid"},
+            "order must be one of shuffle, .*rows drawn independently are SGDR",
+        ),
         (SGDM, {"order": "iid"}, "sgd-m goes by epochs"),
         (SGDS, {"steps": 0}, "steps must be a positive whole number, not 0"),
         (SGDR, {"look_below": 0}, "look_below must be a positive number such as 1, not 0"),

@@ -11,6 +11,7 @@ from pegasos import Problem, SGDFixed, solve
 from pegasos.losses import LOSSES
 
 EVERY_LOSS = [*CASES, make("squared_hinge", weighted=True), make("squared_epsilon_insensitive")]
+in_plain_python_overflow_warns = pytest.mark.filterwarnings("ignore:.*encountered in scalar")
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
@@ -52,6 +53,7 @@ def test_it_comes_near_the_optimum_and_proves_it(loss):
     assert solution.certificate.relative_gap <= 0.01
 
 
+@in_plain_python_overflow_warns
 @pytest.mark.parametrize("loss", ["squared_hinge", "squared_epsilon_insensitive"])
 def test_a_squared_loss_diverges_with_long_steps_on_unscaled_rows_and_says_so(loss):
     rng = np.random.default_rng(0)
@@ -90,3 +92,14 @@ def test_a_length_that_turns_w_around_is_refused_before_any_work():
 def test_what_is_no_length_is_refused(eta):
     with pytest.raises(ValueError, match="eta must be positive and finite, or None, not"):
         SGDFixed(eta=eta)
+
+
+def test_a_run_that_is_stopped_on_its_way_to_infinity_warns_of_nothing():
+    X = np.array([[1e3], [1e3]])
+    problem = Problem(X, [1.0, -1.0], lam=1e-3, loss="squared_hinge")
+    solver = SGDFixed(eta=1.0)
+    state, reports = solver.start(problem, np.random.SeedSequence(0)), []
+    while not reports or reports[-1].status == "running":
+        reports.append(solver.advance(problem, state, 1, 1e-3))
+    assert 1e154 < np.abs(state.v).max() < np.inf
+    assert reports[-1].status == "diverged"

@@ -12,6 +12,7 @@ from pegasos import SGDQN, SVMSGD, Problem, solve
 from pegasos.losses import LOSSES
 
 EVERY_LOSS = [*CASES, make("squared_hinge", weighted=True), make("squared_epsilon_insensitive")]
+in_plain_python_overflow_warns = pytest.mark.filterwarnings("ignore:.*encountered in scalar")
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
@@ -100,6 +101,7 @@ def test_a_warm_start_keeps_what_it_brings():
     )
 
 
+@in_plain_python_overflow_warns
 def test_it_diverges_where_the_first_step_is_far_too_long_and_says_so():
     rng = np.random.default_rng(0)
     X = 1e4 * rng.standard_normal((60, 3))

@@ -13,6 +13,7 @@ from pegasos.solvers.first_step import drawn
 from pegasos.solvers.one_row import T
 
 EVERY_LOSS = [*CASES, make("squared_hinge", weighted=True), make("squared_epsilon_insensitive")]
+in_plain_python_overflow_warns = pytest.mark.filterwarnings("ignore:.*encountered in scalar")
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
@@ -67,9 +68,7 @@ def test_the_first_step_is_the_one_that_its_twin_finds(case, scale, storage):
     if case.loss.startswith("squared"):
         reach = np.max(case.weights * np.sum(case.X**2, axis=1))
         longest = min(longest, 1.0 / (2.0 * reach))
-    wanted = naive.first_step(
-        case.X, case.y, case.weights, case.lam, case.loss, sample, longest
-    )
+    wanted = naive.first_step(case.X, case.y, case.weights, case.lam, case.loss, sample, longest)
     report = solver.advance(problem, state, 1, -1.0)
     assert report.visits >= 2 * 160  # two lengths at the least, each with a pass and a test
     assert report.visits % 160 == 0
@@ -90,9 +89,7 @@ def test_the_search_costs_visits_and_no_steps_and_leaves_the_path_alone():
     done = SVMSGD().advance(problem, state, 500, -1.0).visits
     while done < 500:
         done += SVMSGD().advance(problem, state, int(500 - done), -1.0).visits
-    np.testing.assert_array_equal(
-        state.v, state_after(problem, SVMSGD(eta0=eta0), 500).v
-    )
+    np.testing.assert_array_equal(state.v, state_after(problem, SVMSGD(eta0=eta0), 500).v)
 
 
 def test_few_rows_are_all_tried_and_many_are_not():
@@ -135,6 +132,7 @@ def test_a_warm_start_keeps_what_it_brings(average):
     assert after.certificate.relative_gap <= 0.02
 
 
+@in_plain_python_overflow_warns
 def test_a_squared_loss_diverges_where_the_first_step_is_far_too_long_and_says_so():
     rng = np.random.default_rng(0)
     X = 1e4 * rng.standard_normal((60, 3))

@@ -76,6 +76,16 @@ class KeyedFiles(IndexDataCacheFile):
         overloads[key] = name
         self._save_index(overloads)
 
+    def _load_index(self):
+        """What is stored: nothing where it cannot be read, which the next save then mends.
+
+        An index of earlier sources may name classes that are gone.
+        """
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
 
 class SourceCache(FunctionCache):
     """Numba's on-disk cache, valid for exactly the sources that it was compiled from."""
@@ -154,6 +164,13 @@ def verb(declaration: Callable) -> Any:
     overload(plain, jit_options=INLINED, strict=False)(choose)
 
     def of(cls: type) -> Callable:
+        twins = [c for c in table if c is not cls and _alike(c, cls)]
+        if twins:
+            raise TypeError(
+                f"{cls.__name__} of {cls.__module__} and of {twins[0].__module__} have as many "
+                "fields, and compiled code cannot tell them apart: rename one"
+            )
+
         def register(implementation: Callable) -> Callable:
             table[cls] = implementation
             return implementation
@@ -162,6 +179,12 @@ def verb(declaration: Callable) -> Any:
 
     plain.of = of  # type: ignore[attr-defined]
     return plain
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether compiled code may take one NamedTuple for the other: it does not look at modules,
+    nor at the names of fields where all of them have one type."""
+    return (one.__name__, len(one._fields)) == (other.__name__, len(other._fields))
 
 
 @intrinsic

@@ -5,7 +5,7 @@
     search     from η = 1/mean s̃‖x‖² double η while f falls; if it never did, halve η while f falls
 
 A step that falls as 1/(λ(t + t₀)) begins with 1/(λt₀), so that η₀ is t₀ = 1/(λη₀) in another word.
-η₀ stays so short that the first step keeps at least half of w; and where the slope of the loss has
+η₀ stays so short that the first step keeps at least half of w, and where the slope of the loss has
 no bound, at most 1/(ℓ″ max s̃‖x‖²), with which no step overshoots. Tried are a fifth of the rows,
 but 50 at the least and 1000 at the most. The visits of the search are counted, its steps are not.
 

@@ -3,12 +3,11 @@
     minimise   f(w) = λ/2 ‖w‖² + (1/m) Σ s̃_i ℓ(y_i, ⟨w, x_i⟩)
     step t     g ∈ ∂ℓ(y_i, ⟨w, x_i⟩)
                w ← (1 − ηλ) w − η s̃_i g x_i
-    dual       β_i = Σ over the visits of row i of −η (1 − ηλ)^(T − t) s̃_i g,   w = Σ β_i x_i
 
 w forgets as it goes: a visit counts half as much ln 2/(ηλ) steps later. With slopes of at most 1 a
-constant step comes near, and stays away by a noise of about η/2 max s̃‖x‖² in f; a shorter one
-stays less far away and takes longer to arrive. β is a moving average over the last 1/(ηλm) passes,
-so the bound is a good one where that is many, and poor where it is less than one.
+constant step comes near, and stays away by a noise of at most about η/2 max s̃‖x‖² in f; a shorter
+one stays less far away and takes longer to arrive. The dual point is in ``slope_means``: as good a
+bound as the last passes were calm, also where w still forgets slowly or has long forgotten a row.
 
 Zhang 2004, "Solving large scale linear prediction problems using stochastic gradient descent
 algorithms"; with λ, and with η one of 10, 1, 0.1, 0.01, 0.001, in Shalev-Shwartz, Singer & Srebro
@@ -31,7 +30,7 @@ from pegasos.solvers.slope_means import SlopeMeans, keep_slope
 NOISE = 0.01  # η max s̃‖x‖² where η is not given
 
 
-class Rule(NamedTuple):
+class FixedRule(NamedTuple):
     """The numbers of a step."""
 
     eta: float
@@ -91,11 +90,11 @@ class SGDFixed(SlopeMeans):
     def findings(self, problem: Problem, state: OneRowState) -> dict[str, Any]:
         return {"eta": self.length(problem)}
 
-    def rule(self, problem: Problem, state: OneRowState) -> Rule:
-        return Rule(self.length(problem), problem.lam)
+    def rule(self, problem: Problem, state: OneRowState) -> FixedRule:
+        return FixedRule(self.length(problem), problem.lam)
 
 
-@present.of(Rule)
+@present.of(FixedRule)
 def _fixed(rule, rows, loss, i, product, work, run):
     slope = subgradient(loss, run[SCALE] * product, work.numbers[i, TARGET])
     run[SCALE] *= 1.0 - rule.eta * rule.lam

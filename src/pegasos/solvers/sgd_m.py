@@ -66,7 +66,7 @@ class SGDM(SGDS):
     single : bool, default=False
         Keep a in single precision. The certificate stays in double precision, and is about the
         coefficients that are returned.
-    times : int, default=5
+    times : int, default=2
         ℓ: how often a row is presented at once. The default is ours.
     every : int, default=2
         The epochs numbered ``every``, 2 ``every``, … present each row ``times`` times, all others
@@ -74,6 +74,9 @@ class SGDM(SGDS):
 
     Notes
     -----
+    More presentations at once bring a large C sooner to a modest gap where rows share few features;
+    elsewhere they only make steps coarser, and SGDS needs fewer passes.
+
     The findings of a run (``Solution.findings``) hold ``error_rates``: for each row the fraction of
     its presentations that were errors, α_i/C_i. A warm start counts as one presentation of
     each.
@@ -88,7 +91,7 @@ class SGDM(SGDS):
     True
     """
 
-    times: int = 5
+    times: int = 2
     every: int = 2
 
     name: ClassVar[str] = "sgd-m"

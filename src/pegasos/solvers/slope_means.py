@@ -46,7 +46,7 @@ class SlopeMeans(OneRow):
         return Answer(state.run[SCALE] * state.v, 0.0, beta)
 
     def _weights(self, problem: Problem, state: OneRowState) -> np.ndarray:
-        """Σ p² over the visits of each row; with i.i.d. rows over as many as they have on average."""
+        """Σ p² over the visits of each row; of rows that are drawn, over as many as is usual."""
         passes, position = float(state.run[PASSES]), int(state.run[POSITION])
         whole = passes * (passes + 1.0) * (2.0 * passes + 1.0) / 6.0
         weights = np.full(problem.y.size, whole + (state.run[BEGUN] > 0.0))

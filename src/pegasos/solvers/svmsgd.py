@@ -10,13 +10,11 @@ w = scale · v, so that shrinking w at every step costs one multiplication. svms
 every few steps, to save what costs nothing here. η₀ comes from ``first_step``.
 
 The mean: Σ w_t = SCALES · v − past, where SCALES is the sum of the scales so far, and past grows by
-SCALES times all that is added to v. So a step costs the nonzeros of its row, and the same two
-numbers for each row give the mean of its β. Before SCALES · v is so much larger than the mean that
-its digits are lost, the scale is multiplied into v.
+SCALES times all that is added to v. So a step costs the nonzeros of its row. Before SCALES · v is
+so much larger than the mean that its digits are lost, the scale is multiplied into v.
 
-The dual point. SVMSGD: w = Σ β_i x_i with β = −Σ s̃g/(λ(t − 1 + t₀)), which t₀ keeps short of its
-bounds; from t = t₀ on the divisor is λt, with which whole passes fill the box exactly. (Not after a
-warm start, which brings its own β.) ASGD: the mean of β, which belongs to the mean of w.
+The dual point is in ``slope_means``. The coefficients of w would do too, for SVMSGD, but t₀ keeps
+them short of their bounds for long, and slowly falling steps still longer.
 
 Bottou, the programs svmsgd and svmasgd (leon.bottou.org/projects/sgd); Xu 2011, "Towards optimal
 one pass large scale learning with averaged stochastic gradient descent", for ASGD.
@@ -51,7 +49,7 @@ AVERAGED, SCALES = NEXT, NEXT + 1  # iterates in the mean, and the sum of their 
 SMALLEST = 1e-2  # a scale below this is multiplied into v
 
 
-class Rule(NamedTuple):
+class FallingRule(NamedTuple):
     """The numbers of a step of SVMSGD."""
 
     lam: float
@@ -79,7 +77,7 @@ class SVMSGD(FirstStep):
         independently.
     eta0 : float, optional
         η₀, the length of the first step, below 1/λ. If not given, it is found on a sample of the
-        rows, which costs a dozen passes over the sample, and is in ``Solution.findings``.
+        rows, each of which is visited some six times for it, and is in ``Solution.findings``.
     average : bool, default=False
         Return the mean of the iterates: ASGD. Its steps fall more slowly.
     average_from : float, optional
@@ -124,10 +122,10 @@ class SVMSGD(FirstStep):
         if self.average:
             state.second = np.zeros(problem.d)
 
-    def rule(self, problem: Problem, state: OneRowState) -> Rule | AveragedRule:
+    def rule(self, problem: Problem, state: OneRowState) -> FallingRule | AveragedRule:
         eta0 = float(state.run[ETA0])
         if not self.average:
-            return Rule(problem.lam, 1.0 / (problem.lam * eta0) - 1.0)
+            return FallingRule(problem.lam, 1.0 / (problem.lam * eta0) - 1.0)
         passes = 1.0 if self.average_from is None else float(self.average_from)
         return AveragedRule(problem.lam, eta0, float(state.run[BEGUN]) + passes * problem.m)
 
@@ -139,7 +137,7 @@ class SVMSGD(FirstStep):
             return replace(answer, w=(state.run[SCALES] * state.v - state.second) / averaged)
 
 
-@present.of(Rule)
+@present.of(FallingRule)
 def _svmsgd(rule, rows, loss, i, product, work, run):
     slope = subgradient(loss, run[SCALE] * product, work.numbers[i, TARGET])
     time = run[T] + rule.offset
