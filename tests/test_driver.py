@@ -1044,3 +1044,15 @@ def test_best_of_judges_the_very_b_that_it_returns():
     assert min(judged) == pytest.approx(objective, rel=1e-4)
     with pytest.raises(ValueError, match="holdout has d"):
         best_of(problem, solver, runs=3, holdout=Problem(np.eye(2), [1, -1], lam=1, bias="free"))
+
+
+@pytest.mark.parametrize("C", [1e3, 1e5])
+def test_auto_leaves_dual_ascent_before_the_passes_run_out(C):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2500, 600)) * (rng.random((2500, 600)) < 8 / 600)
+    y = np.where(X @ rng.standard_normal(600) + 1.5 * rng.standard_normal(2500) > 0, 1.0, -1.0)
+    problem = Problem(sparse.csr_array(X), y, C=C)
+    assert not solve(problem, "dual-ascent").converged  # its 1000 passes do not do
+    solution = solve(problem, "auto")
+    assert solution.converged
+    assert any("hands over to huber-newton" in note for note in solution.trace.notes)

@@ -33,6 +33,7 @@ SOLVERS: dict[str, Solver] = {
 MOST_FEATURES = 2000
 CHEAP = 25.0  # passes: where Newton takes no longer, nothing is tried before it
 TRIAL, SHORTEST = 0.1, 5.0  # how long dual ascent is on trial: share of Newton's time; passes
+LONGEST, PATIENCE = 200.0, 900.0  # passes: of the first trial; a run is cut off after 1000, unasked
 SHARP = 5e-3  # the gap at which the interior point takes over from Newton
 MODEST, SOON = 5e-4, 16.0  # a goal that Newton reaches as soon as anyone, within so many passes
 
@@ -46,7 +47,7 @@ def choose(problem: Problem) -> tuple[str, float, str]:
     newton = passes_of_newton(problem)
     if newton < CHEAP:
         return "huber-newton", 0.0, f"{size} make d × d systems cheap"
-    trial = max(TRIAL * newton, SHORTEST)
+    trial = min(max(TRIAL * newton, SHORTEST), LONGEST)
     return "dual-ascent", trial, f"{size}: on trial for {trial:.0f} passes, before Newton"
 
 
@@ -149,7 +150,8 @@ class Auto(Solver):
         fall = math.log(state.first_gap / gap) if 0.0 < gap < state.first_gap else 0.0
         left = math.log(gap / max(goal, 1e-12)) if gap > 0.0 else 0.0
         passes = 0.5 * state.trial / problem.m * left / fall if fall > 0.0 else math.inf
-        if passes > passes_of_newton(problem):
+        done = state.visits / problem.m
+        if passes > passes_of_newton(problem) or done < PATIENCE < done + passes:
             state.leaves, state.why = "huber-newton", f"its gap of {gap:.1e} falls too slowly"
         state.first_gap, state.trial = gap, 2.0 * state.trial
 

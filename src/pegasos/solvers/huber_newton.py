@@ -40,7 +40,8 @@ RUN_OF_ROWS = 16  # neighbours that a sub-sample takes together
 FIRST_WIDTH, SMALLEST_WIDTH = 2.0, 1e-12
 MOST_STEPS = 30  # on one sub-sample
 SAMPLE_ERROR = 0.5  # × features / rows: a gap on a sub-sample that says nothing of all rows
-PATIENCE = 25  # steps without a smaller gap before a run is stalled
+PATIENCE = 25  # steps without a smaller gap before a run is stalled, and
+WITH_KINKS = 75  # where the width has to fall a long way before the gap does
 
 # The numbers of a run.
 LEVEL, WIDTH, LENGTH, STEPS, BEST, IDLE, AIM, TURNS, FLOPS = range(9)
@@ -205,7 +206,7 @@ class HuberNewton(Solver):
             run[IDLE] = 0 if gap < 0.9 * run[BEST] else run[IDLE] + 1
             run[BEST] = min(run[BEST], gap)
             report.look = report.gap_estimate <= 0.97 * goal
-            if run[IDLE] > PATIENCE:
+            if run[IDLE] > (WITH_KINKS if math.isinf(problem.loss.curvature) else PATIENCE):
                 report.status, report.note = STALLED, "no smaller gap in the last steps"
             if report.look or report.status == STALLED:
                 return

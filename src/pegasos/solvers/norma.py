@@ -97,7 +97,8 @@ def _norma(rule, rows, loss, i, product, work, run):
     amount = -eta * weight * subgradient(loss, z, y)
     run[NU] = keep * (keep * run[NU] + 2.0 * amount * z) + amount * amount * work.numbers[i, NORM]
     run[SCALE] *= keep
-    pull(rows, i, amount / run[SCALE], work)
+    if amount != 0.0:
+        pull(rows, i, amount / run[SCALE], work)
     if run[NU] > rule.ball:
         run[SCALE] *= np.sqrt(rule.ball / run[NU])
         run[NU] = rule.ball
