@@ -95,12 +95,12 @@ def measure(solver: str, shape: str, gigabytes: float) -> None:
             extra.append(peak.highest - before)
     cells = "".join(f"{(data + e) / data:9.3f} ×{e / 1e6:8.0f} MB" for e in extra)
     gap = model.certificate_.relative_gap
-    print(f"{solver:16}{shape:8}{data / 1e9:7.2f} GB{cells}   {gap:.1e}", flush=True)
+    print(f"{solver:26}{shape:8}{data / 1e9:7.2f} GB{cells}   {gap:.1e}", flush=True)
 
 
 def main() -> None:
     print("Peak memory, and what it is beyond the data, in fit and in predict:")
-    head = f"{'solver':16}{'rows':8}{'data':>10}{'fit':>11}{'beyond':>11}"
+    head = f"{'solver':26}{'rows':8}{'data':>10}{'fit':>11}{'beyond':>11}"
     print(f"{head}{'predict':>11}{'beyond':>11}   gap", flush=True)
     tasks = [(solver, "sparse", 1.0) for solver in SPARSE]
     tasks += [(solver, "dense", 0.5) for solver in FEW]
