@@ -442,7 +442,7 @@ def preamble() -> str:
         f"than {THRICE:g} s, and [1] a single one, not interleaved, for more than {ONCE:g} s.\n"
         f"∞: no setting comes so close. >: none that takes less; a run is cut off at {CAP:g} s,\n"
         f"and no finer setting is tried once those before have taken {SEARCH:g} s. gap: what ours\n"
-        f"has proved by its 1,000th pass, or in {OUR_SECONDS:g} s. First fit: of a process, its code\n"
+        f"has proved in 1,000 passes or {OUR_SECONDS:g} s. First fit: of a process, its code\n"
         "compiled by an earlier one, to the coarsest gap. WRONG: a certificate that does not hold\n"
         "when it is recomputed."
     )
