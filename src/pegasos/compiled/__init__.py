@@ -5,7 +5,7 @@ from pegasos.compiled.kernel import KERNELS, inlined, kernel, limit_blas, unsign
 from pegasos.compiled.memory import LINE, aligned
 from pegasos.compiled.prefetch import fetch
 from pegasos.compiled.random import below, draw_below, generator, next_bits, shuffle, shuffle_all
-from pegasos.compiled.selection import weighted_crossing
+from pegasos.compiled.selection import part, weighted_crossing
 
 __all__ = [
     "KERNELS",
@@ -21,6 +21,7 @@ __all__ = [
     "limit_blas",
     "lower_chance",
     "next_bits",
+    "part",
     "set_chance",
     "shuffle",
     "shuffle_all",

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pegasos.certificate import Answer
-from pegasos.compiled import kernel
+from pegasos.compiled import kernel, part
 from pegasos.problem import Problem
 from pegasos.rows import dot, prefetch_ahead
 from pegasos.solvers.planes import STEPS, CuttingPlanes, CuttingState, turn
@@ -140,24 +140,7 @@ def crossing(kinks, jumps, slope, bend):
         return 0.0
     first, last = 0, kinks.size
     while first < last:
-        a, b, c = kinks[first], kinks[(first + last) // 2], kinks[last - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        smaller, k, larger = first, first, last
-        below, at = 0.0, 0.0
-        while k < larger:
-            if kinks[k] < pivot:
-                below += jumps[k]
-                kinks[k], kinks[smaller] = kinks[smaller], kinks[k]
-                jumps[k], jumps[smaller] = jumps[smaller], jumps[k]
-                smaller += 1
-                k += 1
-            elif kinks[k] > pivot:
-                larger -= 1
-                kinks[k], kinks[larger] = kinks[larger], kinks[k]
-                jumps[k], jumps[larger] = jumps[larger], jumps[k]
-            else:
-                at += jumps[k]
-                k += 1
+        pivot, smaller, larger, below, at = part(kinks, jumps, first, last)
         before = slope + below + bend * pivot
         if before >= 0.0:
             last = smaller
