@@ -23,7 +23,14 @@ import numpy as np
 from pegasos import __version__, driver
 from pegasos.certificate import Answer, Certificate, certify, relative_gap
 from pegasos.compiled import KERNELS
-from pegasos.driver import ConvergenceWarning, Event, Solution, solve
+from pegasos.driver import (
+    ConvergenceWarning,
+    Event,
+    Solution,
+    as_limit,
+    as_tolerance,
+    solve,
+)
 from pegasos.losses import total_loss
 from pegasos.problem import Problem
 from pegasos.rows import scores
@@ -258,9 +265,9 @@ class _Budget:
 
     @classmethod
     def of(cls, tol: Any, max_passes: Any, max_seconds: Any, target: Any) -> _Budget:
-        tol, max_passes = driver._tolerance(tol), driver._limit("max_passes", max_passes)
+        tol, max_passes = as_tolerance(tol), as_limit("max_passes", max_passes)
         if max_seconds is not None:
-            max_seconds = driver._limit("max_seconds", max_seconds)
+            max_seconds = as_limit("max_seconds", max_seconds)
         if math.isinf(max_passes) and max_seconds in (None, math.inf):
             raise ValueError(
                 "give max_passes or max_seconds: a run that never reaches its goal would not end"

@@ -269,8 +269,8 @@ def solve(
     """
     run = _Run(problem, as_solver(solver), tol, max_passes, max_seconds, on_event, 0)
     if max_solver_seconds is not None:
-        run.max_solver_seconds = _limit("max_solver_seconds", max_solver_seconds)
-    run.look_at = sorted(_limit("look_at", passes) for passes in look_at)
+        run.max_solver_seconds = as_limit("max_solver_seconds", max_solver_seconds)
+    run.look_at = sorted(as_limit("look_at", passes) for passes in look_at)
     with Interrupt() as interrupt, limit_blas():
         return run.go(interrupt, seed, warm, checkpoint, resume)
 
@@ -325,7 +325,7 @@ def solve_many(
     chosen = as_solver(solver)
     seeds = _sequence(seed).spawn(len(problems))
     answers = _answers(warm, len(problems))
-    seconds = math.inf if max_seconds is None else _limit("max_seconds", max_seconds)
+    seconds = math.inf if max_seconds is None else as_limit("max_seconds", max_seconds)
     end = time.perf_counter() + seconds
     workers = max(1, min(_threads(n_jobs), len(problems)))
 
@@ -358,9 +358,9 @@ class _Run:
     def __init__(self, problem, solver, tol, max_passes, max_seconds, on_event, number):
         self.problem: Problem = problem
         self.solver: Solver = solver
-        self.tol = _tolerance(tol)
-        self.max_passes = _limit("max_passes", max_passes)
-        self.max_seconds = math.inf if max_seconds is None else _limit("max_seconds", max_seconds)
+        self.tol = as_tolerance(tol)
+        self.max_passes = as_limit("max_passes", max_passes)
+        self.max_seconds = math.inf if max_seconds is None else as_limit("max_seconds", max_seconds)
         self.max_solver_seconds = math.inf
         self.on_event = on_event
         self.number = number
@@ -687,7 +687,8 @@ def _check_warm(problem: Problem, solver: Solver, warm: Any) -> None:
             )
 
 
-def _tolerance(tol: Any) -> float | None:
+def as_tolerance(tol: Any) -> float | None:
+    """A tolerance as a number, or None for none."""
     if tol is None:
         return None
     if not (isinstance(tol, int | float | np.number) and 0 <= float(tol) < math.inf):
@@ -695,7 +696,8 @@ def _tolerance(tol: Any) -> float | None:
     return float(tol)
 
 
-def _limit(name: str, limit: Any) -> float:
+def as_limit(name: str, limit: Any) -> float:
+    """A limit, of this name, as a number."""
     if not (isinstance(limit, int | float | np.number) and float(limit) >= 0):
         raise ValueError(f"{name} must be zero or positive, not {limit!r}")
     return float(limit)
