@@ -242,7 +242,10 @@ def test_events_tell_of_every_look_and_note():
     solution = solve(large(), "auto", tol=1e-13, max_passes=40, on_event=events.append)
     looks = [event for event in events if event.kind == "look"]
     notes = [event for event in events if event.kind == "note"]
-    assert len(looks) + len(notes) == len(events)
+    progress = [event.passes for event in events if event.kind == "progress"]
+    assert len(looks) + len(notes) + len(progress) == len(events)
+    assert len(progress) > 0
+    assert progress == sorted(progress)
     assert [event.text for event in notes] == solution.trace.notes
     assert any(note.startswith("auto chose") for note in solution.trace.notes)
     assert [event.passes for event in looks] == solution.trace.passes
@@ -406,8 +409,8 @@ def test_solve_many_refuses_bad_options_before_any_work(options, sentence):
 
 
 def test_solve_many_refuses_options_that_it_does_not_have():
-    with pytest.raises(TypeError, match="no option checkpoint"):
-        solve_many([noisy()], checkpoint="file")
+    with pytest.raises(TypeError, match="no option look_at"):
+        solve_many([noisy()], look_at=[1])
     assert solve_many([], DualAscent()) == []
 
 

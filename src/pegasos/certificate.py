@@ -17,7 +17,7 @@ import numpy as np
 from pegasos.compiled import kernel, weighted_crossing
 from pegasos.losses import best_bias, clip, dual_value, total_loss
 from pegasos.problem import Problem
-from pegasos.rows import add, dot, prefetch_ahead
+from pegasos.rows import add, dot, in_order, part, prefetch_ahead
 
 ROUNDING = 64 * np.finfo(np.float64).eps
 FINEST_TOLERANCE = 1e-12
@@ -112,9 +112,9 @@ def certify(problem: Problem, answer: Answer) -> View:
     if answer.beta is not None:
         beta = np.empty(y.size)
         _clip_all(loss, answer.beta, y, cost, beta)
-    _margins_and_sum(
-        problem.rows, problem.which, answer.w, z, np.zeros(0) if beta is None else beta, w_beta
-    )
+    paired = np.zeros(0) if beta is None else beta
+    for which in problem.in_order():
+        _margins_and_sum(problem.rows, which, answer.w, z, paired, w_beta)
     b = answer.b
     if problem.free_bias and np.isfinite(z).all():
         b = best_bias(loss, z, y, cost)
@@ -158,7 +158,22 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
         size *= side
         last, share = weighted_crossing(keys, size, abs(excess))[0], 1.0
         del keys, size, heavy
-    changed = _lower(problem.rows, problem.y, z, beta, side, last, share, abs(excess), w_beta)
+    left = max(abs(excess) - _taken(problem.y, z, beta, side, last, share), 0.0)
+    changed, largest = -1, 0.0
+    for first, stop in in_order(problem.intake.blocks, beta.size):
+        lowered, left = _lower(
+            part(problem.rows, first, stop),
+            problem.y[first:stop],
+            z[first:stop],
+            beta[first:stop],
+            side,
+            last,
+            share,
+            left,
+            w_beta,
+        )
+        if lowered >= 0 and (changed < 0 or abs(beta[first + lowered]) > largest):
+            changed, largest = first + lowered, abs(float(beta[first + lowered]))
     rest = float(beta.sum())
     top = changed if changed >= 0 else int(np.argmax(side * beta))
     if rest != 0.0 and rest * beta[top] > 0 and abs(beta[top]) > abs(rest):
@@ -169,19 +184,25 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
         beta[:] = 0.0  # nothing but rounding was left
     if after < 0.1 * before:  # the difference of large sums would not be exact
         w_beta[:] = 0.0
-        add_all(problem.rows, problem.which, beta, w_beta)
+        for which in problem.in_order():
+            add_all(problem.rows, which, beta, w_beta)
 
 
 @kernel
-def _lower(rows, y, z, beta, side, last, share, excess, w_beta):
-    """Take ``excess`` from the coefficients of one side: those whose key is below ``last``, whole
-    or a share of each, and what is then missing from those at ``last``. Returns the largest that
-    is left of those that were changed."""
+def _taken(y, z, beta, side, last, share):
+    """What is taken from the coefficients of one side whose key is below ``last``."""
     taken = 0.0
     for i in range(beta.size):
         if beta[i] * side > 0.0 and side * (y[i] - z[i]) < last:
             taken += share * abs(beta[i])
-    left = max(excess - taken, 0.0)
+    return taken
+
+
+@kernel
+def _lower(rows, y, z, beta, side, last, share, left, w_beta):
+    """Lower the coefficients of one side: those whose key is below ``last``, whole or by a share of
+    each, and what is ``left`` from those at ``last``. Returns the largest that remains of those
+    that were changed, and what is left then."""
     largest = -1
     for i in range(beta.size):
         if beta[i] * side > 0.0:
@@ -198,7 +219,7 @@ def _lower(rows, y, z, beta, side, last, share, excess, w_beta):
                 beta[i] = new
                 if largest < 0 or abs(new) > abs(beta[largest]):
                     largest = i
-    return largest
+    return largest, left
 
 
 @kernel

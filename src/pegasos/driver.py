@@ -10,7 +10,6 @@ import json
 import math
 import os
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -32,6 +31,8 @@ from pegasos.certificate import (
     certify,
 )
 from pegasos.compiled import limit_blas
+from pegasos.data.examples import DataError
+from pegasos.data.saving import saved_file
 from pegasos.losses import total_loss
 from pegasos.problem import Problem
 from pegasos.solvers import as_solver
@@ -51,6 +52,7 @@ MAX_PASSES, MAX_SECONDS, INTERRUPTED = "max_passes", "max_seconds", "interrupted
 
 CALL_SECONDS = 0.05  # how long one call of ``advance`` should last
 FIRST_VISITS, FIRST_NONZEROS = 1 << 12, 1e6  # the most that the first call reads
+SAVE_EVERY = 30.0  # seconds of wall time between two checkpoints, where looks are rarer
 FORMAT = "pegasos-checkpoint-1"
 
 
@@ -60,7 +62,8 @@ class ConvergenceWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a run: ``"look"`` at a certificate, or a ``"note"``.
+    """Something that happened in a run: ``"progress"``, a ``"look"`` at a certificate, or a
+    ``"note"``.
 
     ``problem`` is the number of the problem in ``solve_many`` (0 in ``solve``). A look carries the
     answer as it was then (``view``) and the iterations of the method (``steps``).
@@ -243,13 +246,14 @@ def solve(
     warm : Answer or Solution, optional
         Start from what any solver has found.
     checkpoint : path, optional
-        Save the whole run there at every look and at the end, complete or not at all.
+        Save the whole run there at every look, every half minute and at the end, complete or not
+        at all.
     resume : path, optional
         Go on from such a file; the end has the same bits as a run without a break.
     look_at : sequence of float, default=()
         Passes at which to look besides; the run itself is the same without.
     on_event : callable, optional
-        Called with an ``Event`` at every look and note.
+        Called with an ``Event`` at every look and note, and about every 0.05 s between them.
 
     Returns
     -------
@@ -283,6 +287,8 @@ def solve_many(
     seed: int | np.random.SeedSequence | None = 0,
     warm: Sequence[Answer | Solution | None] | None = None,
     max_seconds: float | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    resume: bool = False,
     on_event: Callable[[Event], None] | None = None,
     **options: Any,
 ) -> list[Solution]:
@@ -302,6 +308,11 @@ def solve_many(
         One answer (or None) for each problem.
     max_seconds : float, optional
         For all problems together.
+    checkpoint : path, optional
+        Save each run, as ``solve`` does: one problem there, several in files of this name with
+        ``.0``, ``.1``, … behind it.
+    resume : bool, default=False
+        Go on from those of these files that are there.
     on_event : callable, optional
         Called with events that carry the number of their problem.
     **options
@@ -340,16 +351,27 @@ def solve_many(
             on_event,
             k,
         )
-        return replace(run.go(interrupt, seeds[k], answers[k], None, None), state=None)
+        file = checkpoint_file(checkpoint, k, len(problems))
+        saved = file if resume and file is not None and file.exists() else None
+        return replace(run.go(interrupt, seeds[k], answers[k], file, saved), state=None)
 
     unknown = set(options) - {"tol", "max_passes"}
     if unknown:
         raise TypeError(f"solve_many has no option {', '.join(sorted(unknown))}")
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs checkpoint, the name of the files to go on from")
     with Interrupt() as interrupt, limit_blas():
         if workers == 1:
             return [one(k) for k in range(len(problems))]
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(one, range(len(problems))))
+
+
+def checkpoint_file(path: str | os.PathLike | None, k: int, count: int) -> Path | None:
+    """Where the run of problem k of so many is saved."""
+    if path is None:
+        return None
+    return Path(path) if count == 1 else Path(f"{os.fspath(path)}.{k}")
 
 
 class _Run:
@@ -375,6 +397,7 @@ class _Run:
         self.best: tuple[np.ndarray, float] | None = None
         self.portion = _first_portion(problem)
         self.look_at: list[float] = []  # passes, those to come
+        self.saved_at = -math.inf  # before the first checkpoint
         self.stopped = ""  # why the run that is resumed had ended
 
     def go(self, interrupt, seed, warm, checkpoint, resume) -> Solution:
@@ -453,7 +476,11 @@ class _Run:
         estimate = math.inf if report.gap_estimate is None else report.gap_estimate
         stop = report.status if report.status != RUNNING else self._limit_reached(interrupt)
         scheduled = report.look or self.visits >= due or estimate <= 0.97 * goal
+        self._emit("progress")
         if not (scheduled or stop or self.visits >= asked):
+            since = time.perf_counter() - max(self.saved_at, self.begun)
+            if checkpoint is not None and since >= SAVE_EVERY:
+                self._save(Path(checkpoint), state, "")
             return ""
         if checkpoint is not None and not scheduled:
             self._save(Path(checkpoint), state, stop)
@@ -602,17 +629,14 @@ class _Run:
             "trace": vars(self.trace),
         }
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-        folder = path.resolve().parent
-        handle, name = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=folder)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with saved_file(path, force=True) as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        except DataError as error:
+            if math.isinf(self.saved_at):
+                raise
+            self._note(f"the checkpoint before is kept: {error}")
+        self.saved_at = time.perf_counter()
 
     def _load(self, path: Path, state: Any) -> None:
         try:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from pegasos.losses import TINY, Logistic, Loss, as_loss, best_bias, radius, total_loss
-from pegasos.rows import Intake, scores, take_in
+from pegasos.rows import Intake, in_order, part, scores, take_in
 from pegasos.rows.intake import refuse_masked
 
 BIASES = ("none", "feature", "free")
@@ -25,8 +26,9 @@ class Problem:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (m, d)
-        The rows. CSR and C-ordered tables of any real type are used as they are, without a copy.
+    X : array, sparse matrix or StoredRows of shape (m, d)
+        The rows. CSR and C-ordered tables of any real type are used as they are, without a copy;
+        those of a store (``pegasos.data.open_store``) are read block by block.
     y : array of shape (m,)
         Labels −1 and +1 for hinge, squared hinge and logistic; numbers for the others.
     lam : float, optional
@@ -152,6 +154,17 @@ class Problem:
             intercept_scaling=self.constant or 1.0,
         )
 
+    @property
+    def stored(self) -> bool:
+        """Whether the rows lie in files, to be read block by block."""
+        return self.intake.blocks is not None
+
+    def in_order(self) -> Iterator[np.ndarray]:
+        """The rows that count, block by block, each in memory while it is yielded."""
+        for first, last in in_order(self.intake.blocks, self.intake.n_rows):
+            start, stop = np.searchsorted(self.which, (first, last))
+            yield self.which[start:stop]
+
     def check_attained(self) -> None:
         """Refuse a problem without a minimum: with one class a free bias goes to infinity."""
         if not (self.free_bias and isinstance(self.loss, Logistic)):
@@ -234,7 +247,8 @@ class Problem:
         """⟨r, x_i⟩ for a fixed random r: other rows would give other numbers."""
         direction = np.random.default_rng(0).standard_normal((self.d, 1))
         out = np.empty((self.intake.n_rows, 1))
-        scores(self.rows, direction, np.zeros(1), out)
+        for first, last in in_order(self.intake.blocks, self.intake.n_rows):
+            scores(part(self.rows, first, last), direction, np.zeros(1), out[first:last])
         return out
 
     def __repr__(self) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
 
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import (
+    check_array,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pegasos.certificate import Answer
@@ -20,7 +25,7 @@ from pegasos.estimators.display import certificate_html
 from pegasos.estimators.progress import ProgressLine
 from pegasos.losses import LOSSES, Loss, as_loss
 from pegasos.problem import Problem
-from pegasos.rows import Intake, scores, take_in
+from pegasos.rows import Intake, StoredRows, in_order, part, scores, take_in
 from pegasos.rows.intake import refuse_masked
 
 # X in any numeric type, as it lies in memory; take_in itself looks for NaN and infinity.
@@ -46,6 +51,9 @@ class LinearModel(CallbackSupport, BaseEstimator):
     max_seconds: float | None
     verbose: int
     store_dual: bool
+    checkpoint: Any
+    resume: bool
+    on_event: Callable[[Event], None] | None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -56,11 +64,20 @@ class LinearModel(CallbackSupport, BaseEstimator):
         """X and y, validated; X neither converted nor copied nor read."""
         refuse_masked(X, "X")
         refuse_masked(y, "y")
+        if isinstance(X, StoredRows):
+            X = self._stored(X, reset)
+            y = column_or_1d(y, warn=True, dtype=np.float64 if numeric else None)
+            check_consistent_length(X, y)
+            return X, y
         return validate_data(self, X, y, reset=reset, y_numeric=numeric, **AS_IT_LIES)
+
+    def _stored(self, X: StoredRows, reset: bool) -> StoredRows:
+        """Rows that lie in files: their number of features is checked, and they stay there."""
+        return validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _options(self) -> dict[str, Any]:
         """What all problems of a fit have in common."""
-        for name in ("fit_intercept", "penalize_intercept", "warm_start", "store_dual"):
+        for name in ("fit_intercept", "penalize_intercept", "warm_start", "store_dual", "resume"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.lam is not None and self.C is not None:
@@ -114,6 +131,8 @@ class LinearModel(CallbackSupport, BaseEstimator):
         def tell(event: Event) -> None:
             for listener in listeners:
                 listener(event)
+            if self.on_event is not None:
+                self.on_event(event)
 
         try:
             solutions = solve_many(
@@ -124,6 +143,8 @@ class LinearModel(CallbackSupport, BaseEstimator):
                 tol=self.tol,
                 max_passes=self.max_passes,
                 max_seconds=self.max_seconds,
+                checkpoint=self.checkpoint,
+                resume=self.resume,
                 on_event=tell,
                 warm=warm,
             )
@@ -209,12 +230,16 @@ class LinearModel(CallbackSupport, BaseEstimator):
         """⟨w_k, x_i⟩ + b_k of all models, from X as it is stored."""
         check_is_fitted(self)
         refuse_masked(X, "X")
-        X = validate_data(self, X, reset=False, **AS_IT_LIES)
+        if isinstance(X, StoredRows):
+            X = self._stored(X, reset=False)
+        else:
+            X = validate_data(self, X, reset=False, **AS_IT_LIES)
         intake = take_in(X)
         W = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
         b = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), W.shape[0])
         out = np.empty((intake.n_rows, W.shape[0]))
-        scores(intake.rows, _frozen(W.T), _frozen(b), out)
+        for first, last in in_order(intake.blocks, intake.n_rows):
+            scores(part(intake.rows, first, last), _frozen(W.T), _frozen(b), out[first:last])
         return out
 
     def _repr_html_inner(self) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from pegasos.driver import Event
 from pegasos.estimators._linear import taken_loss, taken_weights
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.stream import StreamingModel
@@ -77,6 +79,18 @@ default="epsilon_insensitive"
 
     store_dual : bool, default=False
         Whether to keep the dual variables as ``dual_coef_``.
+
+    checkpoint : path, default=None
+        Save the run there at every look at the certificate and every half minute, complete or not
+        at all. Several binary problems have files with ``.0``, ``.1``, ... behind the name.
+
+    resume : bool, default=False
+        Whether ``fit`` goes on from those of these files that are there. It ends with the same
+        bits as a fit without a break.
+
+    on_event : callable, default=None
+        Called with a ``pegasos.Event`` at every look, at every note of the solver, and about
+        every 0.05 s between them.
 
     Attributes
     ----------
@@ -162,6 +176,9 @@ default="epsilon_insensitive"
         max_seconds: float | None = None,
         verbose: int = 0,
         store_dual: bool = False,
+        checkpoint: Any = None,
+        resume: bool = False,
+        on_event: Callable[[Event], None] | None = None,
     ):
         self.C = C
         self.lam = lam
@@ -178,6 +195,9 @@ default="epsilon_insensitive"
         self.max_seconds = max_seconds
         self.verbose = verbose
         self.store_dual = store_dual
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.on_event = on_event
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
@@ -185,8 +205,9 @@ default="epsilon_insensitive"
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. CSR and C-ordered arrays of any real type are used without a copy.
+        X : {array-like, sparse matrix, StoredRows} of shape (n_samples, n_features)
+            The rows. CSR and C-ordered arrays of any real type are used without a copy; those of
+            a store are read block by block.
         y : array-like of shape (n_samples,)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None

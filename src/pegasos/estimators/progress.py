@@ -32,7 +32,7 @@ class ProgressLine:
         with self.lock:
             if event.kind == "look":
                 self._look(event)
-            elif self.notes:
+            elif event.kind == "note" and self.notes:
                 self._end_live_line()
                 print(self._which(event) + event.text, file=self.out)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.compiled import kernel, verb
+from pegasos.rows.blocks import Blocks, StoredRows, bounds_of, part
 from pegasos.rows.stored import CSR, Dense, Rows, n_rows
 from pegasos.rows.verbs import squared_norm
 
@@ -26,12 +27,16 @@ _FINE, _BAD_POINTER, _BAD_COLUMN, _BAD_VALUE = range(4)
 
 @dataclass(frozen=True)
 class Intake:
-    """Checked rows, their squared norms, and what was done to take them in."""
+    """Checked rows, their squared norms, and what was done to take them in.
+
+    ``blocks`` says which rows are in memory, where they lie in files.
+    """
 
     rows: Rows
     n_features: int
     squared_norms: np.ndarray
     notes: tuple[str, ...]
+    blocks: Blocks | None = None
 
     @property
     def n_rows(self) -> int:
@@ -43,13 +48,10 @@ def take_in(X: Any) -> Intake:
     notes: list[str] = []
     if isinstance(X, Intake):
         return X
+    if isinstance(X, StoredRows):
+        return _from_files(X)
     rows, n_features = (_csr if _is_sparse(X) else _dense)(X, notes)
-    if n_rows(rows) == 0:
-        raise ValueError("X has 0 rows; at least one training example is needed")
-    if n_features == 0:
-        raise ValueError("X has 0 features; at least one column is needed")
-    if n_rows(rows) > MOST_ROWS:
-        raise ValueError(f"X has {n_rows(rows)} rows; at most {MOST_ROWS} can be numbered")
+    _refuse_sizes(n_rows(rows), n_features)
     norms, duplicates = _check(rows, n_features)
     if duplicates:
         import scipy.sparse
@@ -63,6 +65,54 @@ def take_in(X: Any) -> Intake:
         rows, n_features = _csr(X, notes)
         norms, _ = _check(rows, n_features)
     return Intake(rows, n_features, norms, tuple(notes))
+
+
+def _refuse_sizes(m: int, n_features: int) -> None:
+    if m == 0:
+        raise ValueError("X has 0 rows; at least one training example is needed")
+    if n_features == 0:
+        raise ValueError("X has 0 features; at least one column is needed")
+    if m > MOST_ROWS:
+        raise ValueError(f"X has {m} rows; at most {MOST_ROWS} can be numbered")
+
+
+def _from_files(X: StoredRows) -> Intake:
+    """Check rows that lie in files, block by block."""
+    m, n_features = X.shape
+    _refuse_sizes(m, n_features)
+    if isinstance(X.rows, CSR):
+        _check_ends(X.rows)
+    norms = np.empty(m)
+    blocks = Blocks(X.rows, bounds_of(m, X.block_rows), X.maps)
+    for first, last in blocks.in_order():
+        if isinstance(X.rows, CSR):
+            _check_pointers(X.rows, first, last)
+        norms[first:last], duplicates = _check(_by_itself(X.rows, first, last), n_features, first)
+        if duplicates:
+            raise ValueError(
+                f"a column stands twice in one of the rows {first} to {last - 1} of the store: "
+                "write it again"
+            )
+    return Intake(X.rows, n_features, norms, (), blocks)
+
+
+def _by_itself(rows: Rows, first: int, last: int) -> Rows:
+    """Some rows as if there were no others."""
+    if not isinstance(rows, CSR):
+        return part(rows, first, last)
+    pointers = rows.pointers[first : last + 1]
+    start, stop = int(pointers[0]), int(pointers[-1])
+    pointers = pointers - pointers[0]
+    pointers.flags.writeable = False
+    return CSR(pointers, rows.indices[start:stop], rows.values[start:stop], rows.constant)
+
+
+def _check_pointers(rows: CSR, first: int, last: int) -> None:
+    """Refuse rows that end before they begin, or elsewhere than in the values."""
+    ends = rows.pointers[first : last + 1]
+    wrong = (np.diff(ends) < 0) | (ends[:-1] < 0) | (ends[1:] > rows.values.size)
+    if wrong.any():
+        _refuse_pointer(first + int(np.argmax(wrong)), rows.values.size)
 
 
 def _summable(values: np.ndarray) -> np.ndarray:
@@ -129,42 +179,53 @@ def _plain(array: np.ndarray, name: str, notes: list[str]) -> np.ndarray:
     return view
 
 
-def _check(rows: Rows, n_features: int) -> tuple[np.ndarray, bool]:
-    """Squared norms of all rows, and whether a column stands twice in one."""
+def _check_ends(rows: CSR) -> None:
+    ends = int(rows.pointers[0]), int(rows.pointers[-1])
+    if ends[0] != 0 or ends[1] != rows.values.size or rows.indices.size != rows.values.size:
+        raise ValueError(
+            f"the CSR pointers of X run from {ends[0]} to {ends[1]}, but it stores "
+            f"{rows.values.size} values; with 2**31 or more of them indptr must be int64"
+        )
+
+
+def _refuse_pointer(row: int, size: int) -> None:
+    raise ValueError(
+        f"the CSR pointers of X decrease or leave its {size} values at row {row}; "
+        "with 2**31 or more values indptr must be int64"
+    )
+
+
+def _check(rows: Rows, n_features: int, before: int = 0) -> tuple[np.ndarray, bool]:
+    """Squared norms of all rows, and whether a column stands twice in one.
+
+    ``before`` is the number of the first row, where these are not all.
+    """
     if isinstance(rows, CSR):
-        ends = int(rows.pointers[0]), int(rows.pointers[-1])
-        if ends[0] != 0 or ends[1] != rows.values.size or rows.indices.size != rows.values.size:
-            raise ValueError(
-                f"the CSR pointers of X run from {ends[0]} to {ends[1]}, but it stores "
-                f"{rows.values.size} values; with 2**31 or more of them indptr must be int64"
-            )
+        _check_ends(rows)
     norms = np.empty(n_rows(rows))
     fault, row, ascending = _scan(rows, n_features, norms)
     if fault == _FINE:
         return norms, not ascending and bool(_any_twice(rows, np.full(n_features, -1)))
     if fault == _BAD_POINTER:
-        raise ValueError(
-            f"the CSR pointers of X decrease or leave its {rows.values.size} values at row {row}; "
-            "with 2**31 or more values indptr must be int64"
-        )
+        _refuse_pointer(row + before, rows.values.size)
     if fault == _BAD_COLUMN:
-        raise ValueError(f"row {row} of X has a column outside 0 … {n_features - 1}")
+        raise ValueError(f"row {row + before} of X has a column outside 0 … {n_features - 1}")
     if isinstance(rows, CSR):
-        part = slice(int(rows.pointers[row]), int(rows.pointers[row + 1]))
-        values, columns = rows.values[part], rows.indices[part]
+        inside = slice(int(rows.pointers[row]), int(rows.pointers[row + 1]))
+        values, columns = rows.values[inside], rows.indices[inside]
     else:
         values, columns = rows.values[row], np.arange(n_features)
     if not np.isfinite(values).all():
         at = int(np.flatnonzero(~np.isfinite(values))[0])
         kind = "NaN" if np.isnan(values[at]) else "infinity (inf)"
         raise ValueError(
-            f"Input X contains {kind}: row {row}, column {columns[at]}; "
+            f"Input X contains {kind}: row {row + before}, column {columns[at]}; "
             "remove the row or replace the value"
         )
     at = int(np.argmax(np.abs(values)))
     raise ValueError(
-        f"row {row} of X is too large: its squared norm overflows (column {columns[at]} holds "
-        f"{values[at]:g}); scale the features"
+        f"row {row + before} of X is too large: its squared norm overflows (column {columns[at]} "
+        f"holds {values[at]:g}); scale the features"
     )
 
 

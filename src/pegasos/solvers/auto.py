@@ -1,5 +1,6 @@
 """``auto``: choose the solvers from the problem; what was chosen, and why, is in the trace.
 
+    rows that lie in files           dual ascent, in blocks
     too many features for d × d      dual ascent
     Newton is worth 25 passes        Newton on the primal
     in between                       dual ascent on trial: it goes on while its gap falls so fast
@@ -42,6 +43,8 @@ def choose(problem: Problem) -> tuple[str, float, str]:
     """The first solver, after how many passes to compare it with Newton (0: never), and why."""
     m, d = problem.m, problem.d
     size = f"{m} rows of {d} features"
+    if problem.stored:
+        return "dual-ascent", 0.0, f"{size}, in a store, are read block by block"
     if d > MOST_FEATURES:
         return "dual-ascent", 0.0, f"{size} are too many features for d × d systems"
     newton = passes_of_newton(problem)
@@ -97,7 +100,7 @@ class Auto(Solver):
     """
 
     name: ClassVar[str] = "auto"
-    solves: ClassVar[Solves] = Solves(exact=True, estimates=True)
+    solves: ClassVar[Solves] = Solves(stores=True, exact=True, estimates=True)
 
     def start(
         self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | None = None

@@ -29,6 +29,7 @@ class Solves:
     losses: frozenset[str] = frozenset(LOSSES)
     biases: frozenset[str] = frozenset(BIASES)
     weights: bool = True
+    stores: bool = False  # rows that lie in files: it reads them block by block
     exact: bool = False  # it can finish small problems to the last digits of float64
     estimates: bool = False  # its guesses of the gap are good enough to look seldom without them
 
@@ -103,6 +104,11 @@ class Solver:
                 )
         if not self.solves.weights and np.ptp(problem.cost[problem.which]) > 0.0:
             raise ValueError(f"{self.name} takes no weights: all rows count alike in it")
+        if problem.stored and not self.solves.stores:
+            raise ValueError(
+                f"{self.name} needs all rows in memory at once; a store can be read by "
+                f"{', '.join(_readers())}"
+            )
 
     @property
     def stops_on_gap(self) -> bool:
@@ -119,6 +125,13 @@ class Solver:
         for name in params:
             object.__setattr__(self, name, getattr(changed, name))
         return self
+
+
+def _readers() -> list[str]:
+    """The names of the solvers that read rows block by block."""
+    from pegasos.solvers import REGISTRY, solver_class
+
+    return [name for name in REGISTRY if solver_class(name).solves.stores]
 
 
 def pack(state: Any, prefix: str = "") -> dict[str, Any]:

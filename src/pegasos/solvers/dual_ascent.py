@@ -8,6 +8,9 @@ Each pass visits the rows in a new random order. Rows that sit at a bound and wo
 pulled harder than 1.5 times the root mean square of the last pass's gradients are left out
 (shrinking) until the next look at the certificate, which sees all of them.
 
+Rows that lie in files are visited in blocks: the blocks of a pass in random order, and the rows of
+each in random order, so that few blocks are in memory (order="blocks"; one block is all rows).
+
 A free bias is the multiplier of Σ β = 0: b acts as one more coordinate with a proximal weight of
 κ = 0.1 × the median ‖x‖², recentred after each pass (method of multipliers).
 
@@ -22,27 +25,30 @@ linear SVM", algorithms 1 and 3; the losses after Yu, Huang & Lin 2011 and Ho & 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from pegasos.certificate import FINEST_TOLERANCE, Answer, View
-from pegasos.compiled import aligned, below, fetch, generator, kernel, shuffle
+from pegasos.compiled import aligned, below, fetch, generator, inlined, kernel, shuffle
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
-from pegasos.solvers.contract import STALLED, Report, Solver, Solves, State
+from pegasos.solvers.block_order import block_bounds, check_block_rows, check_order
+from pegasos.solvers.contract import SMALL, STALLED, Report, Solver, Solves, State
 from pegasos.solvers.free_set import BETA, COST, NORM, TARGET, Finish, newton_is_cheap, newton_step
 from pegasos.solvers.smooth_newton import smooth_newton
 
 # The numbers of a run.
 ACTIVE, POSITION, BIAS, KAPPA, SUM, THRESHOLD = range(6)
 PULLS, PULLED, GAP, DUAL, RATIO, ESTIMATE, PASSES, UNTIL, GAP_NOW, SHRINKING = range(6, 16)
-GAP_THEN, PASSES_THEN, NEWTON_LEFT, OWED, CONJUGATE = range(16, 21)
+GAP_THEN, PASSES_THEN, NEWTON_LEFT, OWED, CONJUGATE, TURN = range(16, 22)
 
 NEW_PASS = -1.0  # a position: shuffle and start the next pass
 
-_SPENT, _LOOK, _PAUSE = 0, 1, 2
+_SPENT, _LOOK, _PAUSE, _NEXT = 0, 1, 2, 3
+
+ORDERS = ("rows", "blocks")
 
 SAMPLE = 4096  # rows from which the gap is estimated
 TIGHT = 3e-5  # below this the run ends with Newton steps where they are cheap
@@ -54,13 +60,25 @@ FAR, HOPELESS = 2e-3, 1000.0  # a gap above this is left to coordinates, unless 
 LOOK_EVERY = 8  # finishes by conjugate gradients, where the sampled gap asks for no look before
 
 
+class Order(NamedTuple):
+    """The order of visits: rows block by block, the active ones of each block first."""
+
+    rows: np.ndarray
+    starts: np.ndarray  # where the rows of each block begin, and where the last ones end
+    active: np.ndarray  # how many of each block are active
+    blocks: np.ndarray  # the order of the blocks in this pass
+
+
 @dataclass
 class DualAscentState(State):
-    """w, the rows' numbers, the order with the active rows first, and the run's numbers."""
+    """w, the rows' numbers, the order of visits, and the run's numbers."""
 
     w: np.ndarray
     numbers: np.ndarray
     order: np.ndarray
+    starts: np.ndarray
+    active: np.ndarray
+    blocks: np.ndarray
     rng: np.ndarray
     run: np.ndarray
     best_primal: float
@@ -78,6 +96,12 @@ class DualAscent(Solver):
     ----------
     shrink : float, default=1.5
         Leave out rows whose pull exceeds this many root mean squares; ``inf`` for never.
+    order : {"rows", "blocks"}, optional
+        Each pass in a new random order of all rows; or blocks of rows in random order, and the
+        rows of each in random order. Blocks are for rows that lie in files, and the default for
+        them. In memory they take the same path.
+    block_rows : int, optional
+        The rows of a block with ``order="blocks"``; those of a store by default.
 
     Examples
     --------
@@ -90,13 +114,27 @@ class DualAscent(Solver):
     """
 
     shrink: float = 1.5
+    order: str | None = None
+    block_rows: int | None = None
 
     name: ClassVar[str] = "dual-ascent"
-    solves: ClassVar[Solves] = Solves(exact=True, estimates=True)
+    solves: ClassVar[Solves] = Solves(stores=True, exact=True, estimates=True)
 
     def __post_init__(self) -> None:
         if not self.shrink > 0:
             raise ValueError(f"shrink must be positive, not {self.shrink!r}")
+        if self.order not in (None, *ORDERS):
+            raise ValueError(f"order must be 'rows' or 'blocks', not {self.order!r}")
+        check_block_rows(self.order, self.block_rows)
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if self.order is not None:
+            check_order(problem, self.order, self.block_rows)
+
+    def _bounds(self, problem: Problem) -> np.ndarray:
+        """Where the blocks of rows begin; one block where the order is of all rows."""
+        return block_bounds(problem, self.block_rows)
 
     def start(
         self, problem: Problem, seed: np.random.SeedSequence, warm: Answer | View | None = None
@@ -109,8 +147,9 @@ class DualAscent(Solver):
         numbers[:, TARGET] = problem.y
         numbers[:, COST] = problem.cost
         w = np.zeros(problem.d)
-        run = np.zeros(21)
+        run = np.zeros(22)
         run[ACTIVE], run[POSITION] = problem.m, NEW_PASS
+        starts = np.searchsorted(problem.which, self._bounds(problem))
         run[THRESHOLD] = np.inf
         run[SHRINKING] = self.shrink
         run[RATIO] = 0.01
@@ -124,11 +163,14 @@ class DualAscent(Solver):
         if warm is not None and warm.beta is None:
             note = "the warm start has no dual variables: dual ascent starts at zero"
         elif warm is not None:
-            _begin(problem.rows, problem.loss, problem.which, numbers, w, run)
+            _begin_all(problem, numbers, w, run)
         return DualAscentState(
             w=w,
             numbers=numbers,
             order=problem.which.copy(),
+            starts=starts,
+            active=np.diff(starts),
+            blocks=np.arange(starts.size - 1, dtype=np.uint32),
             rng=generator(seed),
             run=run,
             best_primal=np.inf,
@@ -149,27 +191,46 @@ class DualAscent(Solver):
             return self._conjugate(problem, state, visits)
         if state.run[NEWTON_LEFT] > 0.0:
             return self._newton(problem, state)
-        done, event = _passes(
-            problem.rows,
-            problem.loss,
-            problem.which,
-            state.numbers,
-            state.order,
-            state.w,
-            state.rng,
-            state.run,
-            visits,
-            goal,
-        )
+        done, event = 0, _NEXT
+        while event == _NEXT:
+            self._hold(problem, state)
+            more, event = _passes(
+                problem.rows,
+                problem.loss,
+                problem.which,
+                state.numbers,
+                Order(state.order, state.starts, state.active, state.blocks),
+                state.w,
+                state.rng,
+                state.run,
+                visits - done,
+                goal,
+            )
+            done += more
         report = Report(done, float(state.run[ESTIMATE]), event == _LOOK, note=state.note)
         state.note = ""
         if event == _PAUSE:
             report.look = self._pause(problem, state, goal)
         return report
 
+    def _hold(self, problem: Problem, state: DualAscentState) -> None:
+        """Have the block in memory that is visited now."""
+        if problem.intake.blocks is None or state.run[POSITION] == NEW_PASS:
+            return
+        bounds, turn = self._bounds(problem), int(state.run[TURN])
+        coming = [(int(bounds[k]), int(bounds[k + 1])) for k in state.blocks[turn : turn + 2]]
+        problem.intake.blocks.hold(*coming[0], *coming[1:])
+
     def _pause(self, problem: Problem, state: DualAscentState, goal: float) -> bool:
-        """Begin a finish where the goal is tight or far away; returns whether to look."""
+        """Begin a finish where the goal is tight or far away; returns whether to look.
+
+        A finish reads the free rows wherever they lie, so that there is none with blocks, but for
+        small problems.
+        """
         run = state.run
+        if state.blocks.size > 1 and problem.m * problem.d >= SMALL:
+            run[UNTIL] = np.inf
+            return False
         slow = bool(run[CONJUGATE]) or self._slow(state, goal)
         run[UNTIL] = run[PASSES] + PAUSE
         if not (goal < TIGHT or slow):
@@ -245,7 +306,7 @@ class DualAscent(Solver):
         state.numbers[:, BETA], bias = found
         state.w[:] = 0.0
         state.run[[SUM, DUAL]] = 0.0
-        _begin(problem.rows, problem.loss, problem.which, state.numbers, state.w, state.run)
+        _begin_all(problem, state.numbers, state.w, state.run)
         if problem.free_bias:
             state.run[BIAS] = bias
         return True
@@ -286,7 +347,14 @@ class DualAscent(Solver):
             run[THRESHOLD] = np.inf
         run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
         run[ESTIMATE] = np.inf
-        _reactivate(problem.loss, problem.which, state.numbers, view.z, run[BIAS], state.order, run)
+        order = Order(state.order, state.starts, state.active, state.blocks)
+        _reactivate(problem.loss, problem.which, state.numbers, view.z, order, run)
+
+
+def _begin_all(problem: Problem, numbers: np.ndarray, w: np.ndarray, run: np.ndarray) -> None:
+    """w = Σ β_i x_i over all rows."""
+    for which in problem.in_order():
+        _begin(problem.rows, problem.loss, which, numbers, w, run)
 
 
 @kernel
@@ -305,24 +373,28 @@ def _begin(rows, loss, which, numbers, w, run):
 
 @kernel
 def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
-    """Visits in random order until they are spent, a look is promising, or a pause is due."""
-    done = 0
-    kappa = run[KAPPA]
+    """Visits in random order until they are spent, a look is promising, a pause is due, or, with
+    several blocks, the next block begins."""
+    done, several = 0, order.blocks.size > 1
+    kappa, sequence = run[KAPPA], order.rows
     while True:
-        t, active = int(run[POSITION]), int(run[ACTIVE])
-        if t < 0:
-            t = 0
-            shuffle(order, active, rng)
-            run[PULLS] = run[PULLED] = run[GAP] = 0.0
+        if run[POSITION] < 0.0:
+            shuffle(order.blocks, order.blocks.size, rng)
+            run[TURN] = run[PULLS] = run[PULLED] = run[GAP] = 0.0
+            _begin_block(order, rng, run)
+            if several:
+                return done, _NEXT
+        block = order.blocks[np.uint64(run[TURN])]
+        t, end = int(run[POSITION]), order.starts[block] + order.active[block]
         bias, total, threshold = run[BIAS], run[SUM], run[THRESHOLD]
         pulls, pulled, gap, dual = run[PULLS], run[PULLED], run[GAP], run[DUAL]
-        while t < active and done < visits:
-            if t + 20 < active:
-                q = np.uint64(order[t + 20])
+        while t < end and done < visits:
+            if t + 20 < end:
+                q = np.uint64(sequence[t + 20])
                 fetch_start(rows, q)
                 fetch(numbers, q * np.uint64(4))
-                fetch_row(rows, np.uint64(order[t + 8]))
-            i = np.uint64(order[t])
+                fetch_row(rows, np.uint64(sequence[t + 8]))
+            i = np.uint64(sequence[t])
             beta, norm = numbers[i, BETA], numbers[i, NORM]
             y, c = numbers[i, TARGET], numbers[i, COST]
             z = dot(rows, i, w) + bias
@@ -330,8 +402,8 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
             gap += c * value(loss, z, y) - dual_value(loss, beta, y, c) + z * beta
             gradient, stuck = pull(loss, z, y, c, beta)
             if stuck > threshold:
-                active -= 1
-                order[t], order[active] = order[active], order[t]
+                end -= 1
+                sequence[t], sequence[end] = sequence[end], sequence[t]
                 continue
             t += 1
             if gradient != 0.0:
@@ -345,18 +417,36 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
                     total += step
                     bias += kappa * step
                     add(rows, i, step, w)
-        run[BIAS], run[SUM], run[ACTIVE], run[POSITION] = bias, total, active, t
+        run[BIAS], run[SUM], run[POSITION] = bias, total, t
         run[PULLS], run[PULLED], run[GAP], run[DUAL] = pulls, pulled, gap, dual
-        if t < active:
+        run[ACTIVE] -= order.starts[block] + order.active[block] - end
+        order.active[block] = end - order.starts[block]
+        if t < end:
             return done, _SPENT
-        event = _end_of_pass(rows, loss, which, numbers, w, rng, run, goal)
+        run[TURN] += 1.0
+        if run[TURN] < order.blocks.size:
+            _begin_block(order, rng, run)
+            return done, _NEXT if done < visits else _SPENT
+        event = _end_of_pass(rows, loss, which, numbers, w, rng, run, goal, several)
         if event != _SPENT or done >= visits:
             return done, event
 
 
+@inlined
+def _begin_block(order, rng, run):
+    """Shuffle the active rows of the block whose turn it is."""
+    block = order.blocks[np.uint64(run[TURN])]
+    start, count = order.starts[block], order.active[block]
+    shuffle(order.rows[start : start + count], count, rng)
+    run[POSITION] = start
+
+
 @kernel
-def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal):
-    """Set the next pass up, and guess the gap; the guess decides when to look, nothing else."""
+def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal, several):
+    """Set the next pass up, and guess the gap; the guess decides when to look, nothing else.
+
+    With several blocks no rows are sampled for the guess: they would be read from everywhere.
+    """
     run[POSITION] = NEW_PASS
     run[PASSES] += 1.0
     run[THRESHOLD] = run[SHRINKING] * np.sqrt(run[PULLED] / max(run[PULLS], 1.0))
@@ -371,12 +461,14 @@ def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal):
     run[ESTIMATE] = run[GAP_NOW] * run[RATIO] / dual if dual > 0.0 else np.inf
     if run[ACTIVE] < 1.0:
         return _LOOK
-    if 0.6 * run[ESTIMATE] <= goal:
+    if 0.6 * run[ESTIMATE] <= goal and not several:
         sampled = _sampled_gap(rows, loss, which, numbers, w, run[BIAS], rng) + off_balance
         run[RATIO] = min(max(sampled / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
         run[ESTIMATE] = sampled / dual
         if run[ESTIMATE] <= 0.97 * goal:
             return _LOOK
+    if run[ESTIMATE] <= 0.97 * goal:
+        return _LOOK
     if run[PASSES] >= run[UNTIL]:
         return _PAUSE
     return _SPENT
@@ -401,21 +493,28 @@ def _sampled_gap(rows, loss, which, numbers, w, bias, rng):
 
 
 @kernel
-def _reactivate(loss, which, numbers, z, bias, order, run):
-    """Active rows first: those that are not pulled hard against their bound."""
-    active, last, dual = 0, which.size, 0.0
-    for k in range(which.size):
-        i = np.uint64(which[k])
-        beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
-        dual += dual_value(loss, beta, y, c)
-        _, stuck = pull(loss, z[i] + bias, y, c, beta)
-        if stuck > run[THRESHOLD]:
-            last -= 1
-            order[last] = which[k]
-        else:
-            order[active] = which[k]
-            active += 1
-    if active == 0:
-        active = which.size
+def _reactivate(loss, which, numbers, z, order, run):
+    """Active rows first in each block: those that are not pulled hard against their bound."""
+    bias, total, dual = run[BIAS], 0, 0.0
+    for block in range(order.active.size):
+        first, last = order.starts[block], order.starts[block + 1]
+        active = first
+        for k in range(first, order.starts[block + 1]):
+            i = np.uint64(which[k])
+            beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
+            dual += dual_value(loss, beta, y, c)
+            _, stuck = pull(loss, z[i] + bias, y, c, beta)
+            if stuck > run[THRESHOLD]:
+                last -= 1
+                order.rows[last] = which[k]
+            else:
+                order.rows[active] = which[k]
+                active += 1
+        order.active[block] = active - first
+        total += active - first
+    if total == 0:
+        total = which.size
         run[THRESHOLD] = np.inf
-    run[ACTIVE], run[POSITION], run[DUAL] = active, NEW_PASS, dual
+        for block in range(order.active.size):
+            order.active[block] = order.starts[block + 1] - order.starts[block]
+    run[ACTIVE], run[POSITION], run[DUAL] = total, NEW_PASS, dual

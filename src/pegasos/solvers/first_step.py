@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,8 +49,9 @@ def check_length(name: str, length: Any) -> None:
 class FirstStep(SlopeMeans):
     """A method whose steps follow from the length of the first; the base of a few."""
 
-    order: str = "shuffle-once"
     eta0: float | None = None
+
+    usual_order: ClassVar[str] = "shuffle-once"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -135,8 +135,8 @@ def _covered(solver: Pegasos, problem: Problem) -> bool:
     everything = solver.size(problem) == problem.m and solver.order != "iid"
     if not everything and solver.order != "iid":
         raise ValueError(
-            f"order={solver.order!r} with batches of {solver.size(problem)} rows is not covered: "
-            "use order='iid', or batch='all'"
+            f"order={solver.order or 'shuffle'!r} with batches of {solver.size(problem)} rows is "
+            "not covered: use order='iid', or batch='all'"
         )
     if solver.output == "last":
         raise ValueError(

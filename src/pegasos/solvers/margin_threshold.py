@@ -36,7 +36,7 @@ class MarginThreshold(OneRow):
     single: bool = False
 
     solves: ClassVar[Solves] = Solves(
-        losses=frozenset({"hinge"}), biases=frozenset({"none", "feature"})
+        losses=frozenset({"hinge"}), biases=frozenset({"none", "feature"}), stores=True
     )
 
     def __post_init__(self) -> None:

@@ -70,9 +70,11 @@ class MPU(OneRow):
     ----------
     steps : int, optional
         Stop after this many presentations.
-    order : {"shuffle", "shuffle-once", "cycle", "iid"}, default="shuffle"
-        Each pass in a new random order; all in one random order; as stored; or each row drawn
-        independently.
+    order : {"shuffle", "shuffle-once", "cycle", "iid", "blocks"}, optional
+        Each pass in a new random order (the default); all in one random order; as stored; each row
+        drawn independently; or in blocks, as by default where the rows lie in files.
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
     accuracy : float, default=1e-4
         δ, between 0 and 1: how far from the margin a row may stay without a step. It sets the
         length of all steps before the run, which ends when no row has a step left; ``tol`` may
@@ -99,7 +101,7 @@ class MPU(OneRow):
 
     name: ClassVar[str] = "mpu"
     solves: ClassVar[Solves] = Solves(
-        losses=frozenset({"hinge"}), biases=frozenset({"none", "feature"})
+        losses=frozenset({"hinge"}), biases=frozenset({"none", "feature"}), stores=True
     )
 
     def __post_init__(self) -> None:
@@ -123,7 +125,9 @@ class MPU(OneRow):
             C=1.0 / (problem.lam * m),
             repeats=math.inf if self.repeats is None else float(self.repeats),
             # In a fixed order any m presentations are all rows; in changing ones a whole pass is.
-            quiet={"shuffle": 2.0 * m - 1.0, "iid": math.inf}.get(self.order, float(m)),
+            quiet={"shuffle-once": float(m), "cycle": float(m), "iid": math.inf}.get(
+                self.order_of(problem), 2.0 * m - 1.0
+            ),
         )
 
     def prepare(self, problem: Problem, state: OneRowState, warm: Answer | None) -> None:

@@ -54,9 +54,11 @@ class Norma(OneRow):
     ----------
     steps : int, optional
         T: stop after this many steps; it also sets p.
-    order : {"shuffle", "shuffle-once", "cycle", "iid"}, default="shuffle"
-        Each pass in a new random order; all in one random order; as stored; or each row drawn
-        independently.
+    order : {"shuffle", "shuffle-once", "cycle", "iid", "blocks"}, optional
+        Each pass in a new random order (the default); all in one random order; as stored; each row
+        drawn independently; or in blocks, as by default where the rows lie in files.
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
     project : bool, default=False
         Project onto the ball that holds the optimum.
 
@@ -76,6 +78,7 @@ class Norma(OneRow):
     solves: ClassVar[Solves] = Solves(
         losses=frozenset({"hinge", "logistic", "epsilon_insensitive"}),
         biases=frozenset({"none", "feature"}),
+        stores=True,
     )
 
     def rule(self, problem: Problem, state: OneRowState) -> Rule:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,16 @@ from pegasos.compiled import (
 from pegasos.losses import clip, dual_value, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
+from pegasos.solvers.block_order import (
+    block_bounds,
+    check_block_rows,
+    check_order,
+    hold,
+    shuffle_blocks,
+)
 from pegasos.solvers.contract import DIVERGED, FINISHED, Report, Solver, State
 
-ORDERS = ("shuffle", "shuffle-once", "cycle", "iid")
+ORDERS = ("shuffle", "shuffle-once", "cycle", "iid", "blocks")
 
 # The numbers of a row, side by side in one half of a cache line.
 COUNT, WEIGHT, TARGET, NORM = range(4)
@@ -75,15 +82,27 @@ class OneRow(Solver):
     """
 
     steps: int | None = None
-    order: str = "shuffle"
+    order: str | None = None
+    block_rows: int | None = None
+
+    usual_order: ClassVar[str] = "shuffle"  # of rows in memory
 
     def __post_init__(self) -> None:
-        if self.order not in ORDERS:
+        if self.order not in (None, *ORDERS):
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, not {self.order!r}")
+        check_block_rows(self.order, self.block_rows)
         if self.steps is not None and not (
             isinstance(self.steps, int | np.integer) and 0 < self.steps < 2**53
         ):
             raise ValueError(f"steps must be a positive whole number, not {self.steps!r}")
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        check_order(problem, self.order_of(problem), self.block_rows)
+
+    def order_of(self, problem: Problem) -> str:
+        """The order of visits: in blocks where the rows lie in files, unless another is given."""
+        return self.order or ("blocks" if problem.stored else self.usual_order)
 
     def rule(self, problem: Problem, state: OneRowState) -> Any:
         """The numbers of a step, fixed for a run."""
@@ -107,7 +126,7 @@ class OneRow(Solver):
             rng=generator(seed),
             run=np.zeros(ROOM),
         )
-        if self.order == "shuffle-once":
+        if self.order_of(problem) == "shuffle-once":
             shuffle_all(state.order, state.rng)
         run = state.run
         run[SCALE], run[RATIO], run[STOP] = 1.0, 0.5, math.inf
@@ -117,7 +136,8 @@ class OneRow(Solver):
             if warm.beta is not None:
                 numbers[:, COUNT] = np.where(problem.cost > 0, warm.beta, 0.0)
                 state.v[:] = 0.0
-                _sum_rows(problem.rows, problem.loss, problem.which, numbers, problem.cost, state.v)
+                for which in problem.in_order():
+                    _sum_rows(problem.rows, problem.loss, which, numbers, problem.cost, state.v)
         if self.steps is not None:
             run[STOP] = run[T] + self.steps
         self.prepare(problem, state, warm)
@@ -126,19 +146,7 @@ class OneRow(Solver):
     def advance(self, problem: Problem, state: OneRowState, visits: int, goal: float) -> Report:
         run = state.run
         burst = max(1, BURST // problem.m)
-        done = _visits(
-            problem.rows,
-            problem.loss,
-            state.order,
-            state.rng,
-            Work(state.v, state.numbers, state.second, problem.which),
-            run,
-            self.rule(problem, state),
-            visits,
-            {"shuffle": 1, "iid": -1}.get(self.order, 0),
-            burst,
-        )
-        report = Report(done)
+        report = Report(self._visit(problem, state, visits, burst))
         with np.errstate(over="ignore", invalid="ignore"):  # which is what is looked for
             length = float(run[SCALE]) * math.sqrt(float(state.v @ state.v))
         if not (math.isfinite(run[LOSS]) and math.isfinite(length)):
@@ -153,6 +161,40 @@ class OneRow(Solver):
         elif run[POSITION] == 0 and run[PASSES] % burst == 0:
             report.gap_estimate = self._estimate(problem, state)
         return report
+
+    def _visit(self, problem: Problem, state: OneRowState, visits: int, burst: int) -> int:
+        """About so many visits, and of rows that lie in files one block after the other."""
+        run, order = state.run, self.order_of(problem)
+        work = Work(state.v, state.numbers, state.second, problem.which)
+        rule = self.rule(problem, state)
+
+        def go(count: int) -> int:
+            reshuffle = {"shuffle": 1, "iid": -1}.get(order, 0)
+            return _visits(
+                problem.rows,
+                problem.loss,
+                state.order,
+                state.rng,
+                work,
+                run,
+                rule,
+                count,
+                reshuffle,
+                burst,
+            )
+
+        if order != "blocks" and not problem.stored:
+            return go(visits)
+        bounds = block_bounds(problem, self.block_rows)
+        done, ended = 0, False
+        while done < visits and run[T] < run[STOP] and not ended:
+            position = int(run[POSITION])
+            if position == 0 and order == "blocks":
+                shuffle_blocks(problem, bounds, state.order, state.rng)
+            end = hold(problem, bounds, state.order, position)
+            done += go(min(visits - done, end - position))
+            ended = run[POSITION] == 0 and run[PASSES] % burst == 0
+        return done
 
     def dual_factor(self, problem: Problem, state: OneRowState) -> float:
         """What turns counts into β."""

@@ -47,9 +47,11 @@ class PassiveAggressive(Online):
     ----------
     steps : int, optional
         Stop after this many presentations.
-    order : {"shuffle", "shuffle-once", "cycle", "iid"}, default="shuffle"
-        Each pass in a new random order; all in one random order; as stored; or each row drawn
-        independently.
+    order : {"shuffle", "shuffle-once", "cycle", "iid", "blocks"}, optional
+        Each pass in a new random order (the default); all in one random order; as stored; each row
+        drawn independently; or in blocks, as by default where the rows lie in files.
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
     passes : int, optional
         Stop after this many presentations for each row; 10 where neither is given. Only a run that
         gets so far returns the last w: one that a limit ends returns the best model seen.

@@ -40,10 +40,17 @@ from pegasos.compiled import (
 from pegasos.losses import best_bias, clip, dual_value, slopes, subgradient, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start, squared_norm
+from pegasos.solvers.block_order import (
+    block_bounds,
+    check_block_rows,
+    check_order,
+    hold,
+    shuffle_blocks,
+)
 from pegasos.solvers.contract import DIVERGED, FINISHED, Report, Solver, Solves, State
 from pegasos.solvers.guarantees import Guarantee, guarantee, measured_bound, steps_for
 
-ORDERS = ("iid", "cycle", "shuffle-once", "shuffle")
+ORDERS = ("iid", "cycle", "shuffle-once", "shuffle", "blocks")
 OUTPUTS = ("last", "average", "random")
 BIAS_STEPS = ("subgradient", "exact")
 
@@ -105,9 +112,10 @@ class Pegasos(Solver):
         k, the rows of a step.
     steps : int, optional
         T: stop after this many steps. Without it only the driver's limits end a run.
-    order : {"shuffle", "shuffle-once", "cycle", "iid"}, default="shuffle"
-        Each pass in a new random order; all in one random order; as stored; or each row drawn
-        independently, as in the paper's theorems.
+    order : {"shuffle", "shuffle-once", "cycle", "iid", "blocks"}, optional
+        Each pass in a new random order (the default); all in one random order; as stored; each row
+        drawn independently, as in the paper's theorems; or in blocks, as by default where the rows
+        lie in files.
     project : bool, default=True
         Project onto the ball that holds the optimum.
     w1 : array of shape (d,), optional
@@ -118,6 +126,8 @@ class Pegasos(Solver):
         How a free bias is learnt: by its own sub-gradient, or as the best one for each batch.
     bias_rate : float, default=1.0
         The free bias steps by this times 1/(λt).
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
 
     Examples
     --------
@@ -133,24 +143,27 @@ class Pegasos(Solver):
 
     batch: int | str = 1
     steps: int | None = None
-    order: str = "shuffle"
+    order: str | None = None
     project: bool = True
     w1: Any = None
     output: str = "last"
     bias_step: str = "subgradient"
     bias_rate: float = 1.0
+    block_rows: int | None = None
 
     name: ClassVar[str] = "pegasos"
-    solves: ClassVar[Solves] = Solves()
+    solves: ClassVar[Solves] = Solves(stores=True)
 
     def __post_init__(self) -> None:
         for name, has, can in (
-            ("order", self.order, ORDERS),
+            ("order", self.order, (None, *ORDERS)),
             ("output", self.output, OUTPUTS),
             ("bias_step", self.bias_step, BIAS_STEPS),
         ):
             if has not in can:
-                raise ValueError(f"{name} must be one of {', '.join(can)}, not {has!r}")
+                names = ", ".join(filter(None, can))
+                raise ValueError(f"{name} must be one of {names}, not {has!r}")
+        check_block_rows(self.order, self.block_rows)
         if self.batch != "all" and not (is_whole(self.batch) and int(self.batch) > 0):
             raise ValueError(f"batch must be a positive integer or 'all', not {self.batch!r}")
         if self.steps is not None and not (is_whole(self.steps) and 0 < self.steps < 2**32):
@@ -173,6 +186,12 @@ class Pegasos(Solver):
         k = self.size(problem)
         if k > problem.m:
             raise ValueError(f"batch={k} is more than the {problem.m} rows of the problem")
+        check_order(problem, self.order_of(problem), self.block_rows)
+        if problem.stored and k > (largest := int(np.diff(self._bounds(problem)).max())):
+            raise ValueError(
+                f"batch={k} is more than the {largest} rows of a block, and a store is read block "
+                "by block"
+            )
         if self.bias_step == "exact" and not problem.free_bias:
             raise ValueError("bias_step='exact' is for a free bias; this problem has none")
         if self.bias_step == "exact" and k == 1:
@@ -193,6 +212,13 @@ class Pegasos(Solver):
                     f"{math.sqrt(ball):g} that steps are projected onto"
                 )
 
+    def order_of(self, problem: Problem) -> str:
+        """The order of visits: in blocks where the rows lie in files, unless another is given."""
+        return self.order or ("blocks" if problem.stored else "shuffle")
+
+    def _bounds(self, problem: Problem) -> np.ndarray:
+        return block_bounds(problem, self.block_rows)
+
     def rule(self, problem: Problem) -> Rule:
         k = self.size(problem)
         curved = math.isinf(problem.loss.lipschitz)
@@ -208,7 +234,7 @@ class Pegasos(Solver):
             divisor=float(k) if self.order == "iid" else problem.m / math.ceil(problem.m / k),
             bias_rate=float(self.bias_rate) if learns else 0.0,
             iid=self.order == "iid",
-            reshuffle=self.order == "shuffle",
+            reshuffle=self.order_of(problem) == "shuffle",
             average=self.output == "average",
             burst=max(1, BURST // problem.m),
         )
@@ -242,7 +268,11 @@ class Pegasos(Solver):
             run[BEGUN] = batches
             if warm.beta is not None:
                 beta = np.where(problem.cost > 0, warm.beta, 0.0)
-                w = _sum_of_rows(problem.loss, problem.rows, problem.which, beta, problem, w)
+                w[:] = 0.0
+                for which in problem.in_order():
+                    _clip_and_add(
+                        problem.rows, problem.loss, which, problem.y, problem.cost, beta, w
+                    )
                 state.counts[:] = beta * (rule.lam * (batches + rule.offset))
         time = run[STEP] + rule.offset
         if time > 0:
@@ -259,25 +289,7 @@ class Pegasos(Solver):
     def advance(self, problem: Problem, state: PegasosState, visits: int, goal: float) -> Report:
         rule = self.rule(problem)
         run = state.run
-        scores, amounts = np.empty((2, rule.batch))
-        work = Work(state.v, state.counts, state.past, problem.which, scores, amounts)
-        if problem.free_bias and self.bias_step == "exact":
-            done = _steps_with_exact_bias(problem, state, work, rule, visits)
-        else:
-            go = _single_steps if rule.batch == 1 else _batch_steps
-            done = go(
-                problem.rows,
-                problem.loss,
-                problem.y,
-                problem.weights,
-                state.order,
-                state.rng,
-                work,
-                run,
-                rule,
-                visits,
-            )
-        report = Report(done)
+        report = Report(self._visit(problem, state, rule, visits))
         if not np.isfinite(run[[NU, BIAS, SCALES]]).all():
             report.status = DIVERGED
             report.note = (
@@ -289,6 +301,43 @@ class Pegasos(Solver):
         elif run[POSITION] == 0 and run[EPOCHS] % rule.burst == 0:
             report.gap_estimate = self._estimate(problem, state)
         return report
+
+    def _visit(self, problem: Problem, state: PegasosState, rule: Rule, visits: int) -> int:
+        """About so many visits, and of rows that lie in files one block after the other."""
+        run, order = state.run, self.order_of(problem)
+        scores, amounts = np.empty((2, rule.batch))
+        work = Work(state.v, state.counts, state.past, problem.which, scores, amounts)
+        if order != "blocks" and not problem.stored:
+            return self._go(problem, state, work, rule, visits)
+        bounds = self._bounds(problem)
+        done, ended = 0, False
+        while done < visits and run[STEP] < run[STOP] and not ended:
+            position = int(run[POSITION])
+            if position == 0 and order == "blocks":
+                shuffle_blocks(problem, bounds, state.order, state.rng)
+            end = hold(problem, bounds, state.order, position)
+            done += self._go(problem, state, work, rule, min(visits - done, end - position))
+            ended = run[POSITION] == 0 and run[EPOCHS] % rule.burst == 0
+        return done
+
+    def _go(
+        self, problem: Problem, state: PegasosState, work: Work, rule: Rule, visits: int
+    ) -> int:
+        if problem.free_bias and self.bias_step == "exact":
+            return _steps_with_exact_bias(problem, state, work, rule, visits)
+        steps = _single_steps if rule.batch == 1 else _batch_steps
+        return steps(
+            problem.rows,
+            problem.loss,
+            problem.y,
+            problem.weights,
+            state.order,
+            state.rng,
+            work,
+            state.run,
+            rule,
+            visits,
+        )
 
     def _estimate(self, problem: Problem, state: PegasosState) -> float:
         """The gap from the losses met in the last pass and the present dual variables."""
@@ -353,15 +402,9 @@ def is_whole(number: Any) -> Any:
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
-def _sum_of_rows(loss, rows, which, beta, problem: Problem, w: np.ndarray) -> np.ndarray:
-    """w = Σ β_i x_i for β brought into its domain, in place."""
-    w[:] = 0.0
-    _clip_and_add(rows, loss, which, problem.y, problem.cost, beta, w)
-    return w
-
-
 @kernel
 def _clip_and_add(rows, loss, which, y, cost, beta, w):
+    """w += Σ β_i x_i for β brought into its domain, in place."""
     for k in range(which.size):
         i = np.uint64(which[k])
         beta[i] = clip(loss, beta[i], y[i], cost[i])

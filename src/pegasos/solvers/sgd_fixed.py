@@ -45,9 +45,11 @@ class SGDFixed(SlopeMeans):
     ----------
     steps : int, optional
         T: stop after this many steps.
-    order : {"shuffle", "shuffle-once", "cycle", "iid"}, default="shuffle"
-        Each pass in a new random order; all in one random order; as stored; or each row drawn
-        independently.
+    order : {"shuffle", "shuffle-once", "cycle", "iid", "blocks"}, optional
+        Each pass in a new random order (the default); all in one random order; as stored; each row
+        drawn independently; or in blocks, as by default where the rows lie in files.
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
     eta : float, optional
         η, the length of every step, below 1/λ. If not given, 0.01 / max s̃‖x‖². Where slopes are at
         most 1 that leaves a noise of about 0.005 in f, and no loss diverges with it; it takes
@@ -67,7 +69,7 @@ class SGDFixed(SlopeMeans):
     eta: float | None = None
 
     name: ClassVar[str] = "sgd-fixed"
-    solves: ClassVar[Solves] = Solves(biases=frozenset({"none", "feature"}))
+    solves: ClassVar[Solves] = Solves(biases=frozenset({"none", "feature"}), stores=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -58,8 +58,11 @@ class SGDM(SGDS):
     steps : int, optional
         Stop once this many presentations are made; a warm start counts none. The last row is
         presented as often as the others of its epoch.
-    order : {"shuffle", "shuffle-once", "cycle"}, default="shuffle"
-        Each epoch in a new random order; all in one random order; or as stored.
+    order : {"shuffle", "shuffle-once", "cycle", "blocks"}, optional
+        Each epoch in a new random order (the default); all in one random order; as stored; or in
+        blocks, as by default where the rows lie in files.
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
     look_below : float, default=1.0
         f, the comparison coefficient: look at the gap after an epoch whose margins let expect one
         below f times the tolerance. More than 1 looks more often and ends after fewer epochs.

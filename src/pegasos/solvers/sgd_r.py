@@ -13,13 +13,14 @@ Panagiotakopoulos & Tsampouka 2013, section 2; see ``margin_threshold`` for the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from pegasos.certificate import Answer
 from pegasos.problem import Problem
+from pegasos.solvers.contract import Solves
 from pegasos.solvers.margin_threshold import MarginThreshold, present_once
 from pegasos.solvers.one_row import NORM, OneRowState, present
 
@@ -67,7 +68,9 @@ class SGDR(MarginThreshold):
     """
 
     name: ClassVar[str] = "sgd-r"
+    solves: ClassVar[Solves] = replace(MarginThreshold.solves, stores=False)
     order: ClassVar[str] = "iid"  # type: ignore[misc]
+    block_rows: ClassVar[None] = None  # type: ignore[misc]
 
     def rule(self, problem: Problem, state: OneRowState) -> DrawnRule:
         return DrawnRule(problem.lam)

@@ -20,7 +20,7 @@ from pegasos.problem import Problem
 from pegasos.solvers.margin_threshold import MarginThreshold, present_once
 from pegasos.solvers.one_row import OWN, POSITION, OneRowState, T, present
 
-EPOCHS = ("shuffle", "shuffle-once", "cycle")
+EPOCHS = ("shuffle", "shuffle-once", "cycle", "blocks")
 
 TIMES = OWN  # how often each row is presented in the present epoch
 
@@ -39,8 +39,11 @@ class SGDS(MarginThreshold):
     ----------
     steps : int, optional
         Stop after this many presentations; a warm start counts none.
-    order : {"shuffle", "shuffle-once", "cycle"}, default="shuffle"
-        Each epoch in a new random order; all in one random order; or as stored.
+    order : {"shuffle", "shuffle-once", "cycle", "blocks"}, optional
+        Each epoch in a new random order (the default); all in one random order; as stored; or in
+        blocks, as by default where the rows lie in files.
+    block_rows : int, optional
+        The rows of a block; those of a store by default.
     look_below : float, default=1.0
         f, the comparison coefficient: look at the gap after an epoch whose margins let expect one
         below f times the tolerance. More than 1 looks more often and ends after fewer epochs.
@@ -72,7 +75,7 @@ class SGDS(MarginThreshold):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.order not in EPOCHS:
+        if self.order not in (None, *EPOCHS):
             raise ValueError(
                 f"order must be one of {', '.join(EPOCHS)}, not {self.order!r}: {self.name} goes "
                 "by epochs; rows drawn independently are SGDR"

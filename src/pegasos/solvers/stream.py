@@ -72,7 +72,7 @@ class Stream:
         for name, has, can in (
             ("batch", solver.batch, (1,)),
             ("steps", solver.steps, (None,)),
-            ("order", solver.order, ("shuffle", "cycle")),
+            ("order", solver.order or "shuffle", ("shuffle", "cycle")),
             ("output", solver.output, ("last",)),
             ("bias_step", solver.bias_step, ("subgradient",)),
         ):
@@ -97,12 +97,17 @@ class Stream:
                 f"the stream began with {self.n_features} features, these rows have "
                 f"{rows.n_features}"
             )
+        if rows.blocks is not None:
+            raise ValueError(
+                "a stream takes rows in memory: give it a store in pieces "
+                "(pegasos.data.iter_store), or call fit, which reads the store block by block"
+            )
         y = np.asarray(y, dtype=np.float64)
         weights = np.ones(y.size) if weights is None else np.asarray(weights, dtype=np.float64)
         order = np.flatnonzero(weights > 0).astype(np.uint32)
         if order.size == 0:
             return
-        if self.solver.order == "shuffle":
+        if self.solver.order != "cycle":
             shuffle_all(order, self._rng)
         self._widen_ball(y[order], weights[order])
         _learn(

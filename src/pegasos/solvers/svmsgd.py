@@ -72,9 +72,11 @@ class SVMSGD(FirstStep):
     ----------
     steps : int, optional
         T: stop after this many steps.
-    order : {"shuffle", "shuffle-once", "cycle", "iid"}, default="shuffle-once"
-        Each pass in a new random order; all in one random order; as stored; or each row drawn
-        independently.
+    order : {"shuffle", "shuffle-once", "cycle", "iid", "blocks"}, optional
+        Each pass in a new random order; all in one random order (the default); as stored; each row
+        drawn independently; or blocks of rows in random order, and the rows of each.
+    block_rows : int, optional
+        The rows of a block.
     eta0 : float, optional
         η₀, the length of the first step, below 1/λ. If not given, it is found on a sample of the
         rows, each of which is visited some six times for it, and is in ``Solution.findings``.

@@ -1,0 +1,171 @@
+"""Rows in files: the same numbers as in memory, few of them resident, and what is refused."""
+
+from __future__ import annotations
+
+import mmap
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stored import stored
+
+from pegasos.rows import StoredRows, bounds_of, in_order, map_array, part, take_in
+from pegasos.rows.blocks import Blocks
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+
+
+def table(m=37, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((m, d)) * (rng.random((m, d)) < 0.6)
+
+
+@given(m=st.integers(1, 50), block_rows=st.integers(1, 60))
+def test_blocks_cover_all_rows_once(m, block_rows):
+    bounds = bounds_of(m, block_rows)
+    assert bounds[0] == 0
+    assert bounds[-1] == m
+    sizes = np.diff(bounds)
+    assert (sizes[:-1] == block_rows).all()
+    assert 0 < sizes[-1] <= block_rows
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 12), st.booleans(), st.integers(0, 99))
+def test_taken_in_from_files_as_from_memory(tmp_path_factory, m, block_rows, sparse, seed):
+    X = table(m, seed=seed)
+    X = sp.csr_array(X) if sparse else X
+    intake = take_in(stored(X, tmp_path_factory.mktemp("rows"), block_rows))
+    np.testing.assert_array_equal(intake.squared_norms, take_in(X).squared_norms)
+    assert intake.n_rows == m
+    assert list(in_order(intake.blocks, m)) == [
+        (k, min(k + block_rows, m)) for k in range(0, m, block_rows)
+    ]
+
+
+def test_rows_in_memory_are_one_block():
+    assert take_in(table()).blocks is None
+    assert list(in_order(None, 37)) == [(0, 37)]
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_part_of_the_rows_is_a_view(sparse):
+    X = table()
+    rows = take_in(sp.csr_array(X) if sparse else X).rows
+    some = take_in(sp.csr_array(X[4:9]) if sparse else X[4:9]).rows
+    view = part(rows, 4, 9)
+    assert np.shares_memory(view.values, rows.values)
+    if sparse:
+        for i in range(5):
+            p, q = view.pointers[i], view.pointers[i + 1]
+            a, b = some.pointers[i], some.pointers[i + 1]
+            np.testing.assert_array_equal(view.values[p:q], some.values[a:b])
+            np.testing.assert_array_equal(view.indices[p:q], some.indices[a:b])
+    else:
+        np.testing.assert_array_equal(view.values, some.values)
+
+
+def test_stored_rows_say_what_they_are(tmp_path):
+    X = stored(sp.csr_array(table()), tmp_path, 10)
+    assert X.shape == (37, 5)
+    assert len(X) == 37
+    assert X.ndim == 2
+    assert X.dtype == np.float64
+    assert X.nnz == np.count_nonzero(table())
+    assert repr(X) == "<37 stored CSR rows of 5 features, float64, 10 a block>"
+
+
+def damaged(tmp_path, name, change):
+    """Stored rows, one of whose files has been changed."""
+    X = stored(sp.csr_array(table()), tmp_path, 10)
+    old = next(m for m in X.maps if m.array is getattr(X.rows, name)).array.copy()
+    change(old)
+    path = tmp_path / "changed.bin"
+    old.tofile(path)
+    mapped = map_array(path, old.dtype, old.shape)
+    maps = [mapped if m.array is getattr(X.rows, name) else m for m in X.maps]
+    return StoredRows(X.rows._replace(**{name: mapped.array}), 5, 10, maps)
+
+
+def put(at, value):
+    def change(array):
+        array[at] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("pointers", put(0, 3), "pointers of X run from 3"),
+        ("pointers", put(-1, 10**12), "pointers of X run from 0 to 1000000000000"),
+        ("pointers", put(15, 10**15), "at row 14;"),
+        ("pointers", put(15, -4), "at row 14;"),
+        ("indices", put(60, 99), r"row \d+ of X has a column outside 0 … 4"),
+        ("indices", put(60, -1), r"row \d+ of X has a column outside 0 … 4"),
+        ("values", put(60, np.nan), r"contains NaN: row \d+, column"),
+        ("values", put(60, np.inf), r"contains infinity \(inf\): row \d+, column"),
+        ("values", put(60, 1e200), r"row \d+ of X is too large"),
+    ],
+)
+def test_damaged_rows_are_refused_by_their_number(tmp_path, name, change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        take_in(damaged(tmp_path, name, change))
+
+
+def test_the_number_of_a_bad_row_counts_from_the_first_of_all(tmp_path):
+    X = table()
+    X[23, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN: row 23, column 2"):
+        take_in(stored(X, tmp_path, 10))
+
+
+def test_a_column_that_stands_twice_is_refused(tmp_path):
+    X = sp.csr_array((np.ones(3), np.array([1, 1, 2]), np.array([0, 2, 3])), shape=(2, 4))
+    with pytest.raises(ValueError, match="stands twice in one of the rows 0 to 1 of the store"):
+        take_in(stored(X, tmp_path, 5))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_no_rows_or_no_features_are_refused(tmp_path, shape):
+    with pytest.raises(ValueError, match="X has 0"):
+        take_in(stored(np.zeros(shape), tmp_path, 5))
+
+
+def test_a_file_that_is_too_short_is_refused(tmp_path):
+    (tmp_path / "short.bin").write_bytes(b"1234567")
+    with pytest.raises(ValueError, match="holds 7 bytes, too few"):
+        map_array(tmp_path / "short.bin", np.float32, (2,))
+
+
+def test_an_empty_file_is_an_empty_array(tmp_path):
+    mapped = map_array(tmp_path / "never made", np.float32, (0,))
+    assert mapped.array.size == 0
+    assert mapped.map is None
+    mapped.advise(mmap.PAGESIZE, 0, 1)
+
+
+def resident_file_bytes():
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith("RssFile"))
+    return int(line.split()[1]) * 1024
+
+
+@linux
+def test_one_block_is_in_memory_at_a_time(tmp_path):
+    X = np.ones((4000, 1024))  # 32 MB, blocks of 2 MB
+    rows = stored(X, tmp_path, 250)
+    blocks = Blocks(rows.rows, bounds_of(4000, 250), rows.maps)
+    before, total = resident_file_bytes(), 0.0
+    for first, last in blocks.in_order():
+        total += rows.rows.values[first:last].sum()
+        assert resident_file_bytes() - before < 6e6
+    assert total == X.sum()
+    assert resident_file_bytes() - before < 2e6
+    assert rows.rows.values.sum() == total  # read here and there
+    assert resident_file_bytes() - before > 30e6
+    blocks.release_all()
+    assert resident_file_bytes() - before < 2e6
