@@ -1,5 +1,6 @@
 """The one driver: when it stops, what it reports, and that a run has the same bits however cut."""
 
+import json
 import math
 import os
 import signal
@@ -16,6 +17,7 @@ from scipy import sparse
 import pegasos.driver as driver
 from pegasos import Auto, DualAscent, Pegasos, Problem, best_of, solve, solve_many
 from pegasos.certificate import Answer, certify
+from pegasos.data import DataError
 from pegasos.solvers.contract import (
     DIVERGED,
     FINISHED,
@@ -415,6 +417,71 @@ def test_solve_many_refuses_options_that_it_does_not_have():
 
 
 # -------------------------------------------------------------------------- checkpoint and resume
+
+
+def test_several_problems_are_saved_and_go_on_with_the_same_bits(tmp_path):
+    problems = [noisy(), noisy().with_targets(-noisy().y), noisy()]
+    whole = solve_many(problems, Pegasos(), tol=None, max_passes=7)
+    file = tmp_path / "run"
+    solve_many(problems, Pegasos(), tol=None, max_passes=3.5, checkpoint=file)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.0", "run.1", "run.2"]
+    (tmp_path / "run.1").unlink()  # as if its run had not begun
+    options = {"tol": None, "max_passes": 7, "checkpoint": file, "resume": True}
+    for n_jobs in (1, 2):
+        for one, other in zip(whole, solve_many(problems, Pegasos(), n_jobs=n_jobs, **options)):
+            np.testing.assert_array_equal(one.w, other.w)
+            assert other.n_passes == 7
+    with pytest.raises(ValueError, match="resume=True needs checkpoint"):
+        solve_many(problems, resume=True)
+
+
+def test_one_of_one_problem_is_saved_under_the_name_itself(tmp_path):
+    solve_many([noisy()], tol=None, max_passes=2, checkpoint=tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_between_looks_a_run_is_saved_by_the_clock(tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "SAVE_EVERY", 0.0)
+    file, passes = tmp_path / "run", []
+
+    def note_what_is_saved(event):
+        if event.kind == "progress" and file.exists():
+            passes.append(json.loads(np.load(file)["header"].tobytes())["run"]["visits"])
+
+    options = {"tol": None, "max_passes": 40, "on_event": note_what_is_saved}
+    whole = solve(noisy(), DualAscent(), tol=None, max_passes=40)
+    saved = solve(noisy(), DualAscent(), checkpoint=file, **options)
+    looks = [visits * noisy().m for visits in whole.trace.passes]
+    assert set(passes) - set(looks)
+    np.testing.assert_array_equal(whole.w, saved.w)
+
+
+def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path, monkeypatch):
+    real, times = driver.saved_file, []
+
+    def full_after_the_first(path, force):
+        times.append(path)
+        if len(times) > 1:
+            raise DataError(f"no space left while writing {path}")
+        return real(path, force)
+
+    monkeypatch.setattr(driver, "saved_file", full_after_the_first)
+    file = tmp_path / "run"
+    solution = solve(noisy(), Pegasos(), tol=None, max_passes=9, checkpoint=file)
+    whole = solve(noisy(), Pegasos(), tol=None, max_passes=9)
+    np.testing.assert_array_equal(solution.w, whole.w)
+    kept = [note for note in solution.trace.notes if "the checkpoint before is kept: no sp" in note]
+    assert len(kept) == len(times) - 1 > 0
+    rest = solve(noisy(), Pegasos(), tol=None, max_passes=9, resume=file)
+    np.testing.assert_array_equal(rest.w, whole.w)
+
+
+def test_a_checkpoint_that_can_never_be_written_ends_the_run_at_once(tmp_path):
+    events = []
+    with pytest.raises(DataError, match="there is no folder"):
+        solve(noisy(), tol=1e-9, checkpoint=tmp_path / "no" / "run", on_event=events.append)
+    assert [event for event in events if event.kind != "note"] == []
+
 
 RESUMED = [
     (DualAscent(), 1e-6),

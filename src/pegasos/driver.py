@@ -422,6 +422,8 @@ class _Run:
         else:
             for text in (*problem.intake.notes, *self._notes()):
                 self._note(text)
+            if checkpoint is not None:  # a place that cannot be written is better known now
+                self._save(Path(checkpoint), state, "")
         goal = self._goal()
         status = self._over_already(state, goal, checkpoint)
         while not status:

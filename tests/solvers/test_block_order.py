@@ -200,7 +200,7 @@ def test_a_warm_start_from_files_as_from_memory(tmp_path, in_memory, from_files)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_linear_svc_fits_and_predicts_stored_rows(tmp_path, multi_class, n_jobs):
     X, y = data(m=200)
-    y = np.array(["no", "yes", "perhaps"])[(y > 0) + (np.arange(200) % 7 == 0)]
+    y = np.array(["no", "yes", "perhaps"])[1 * (y > 0) + (np.arange(200) % 7 == 0)]
     rows = stored(X, tmp_path, 30)
     solver = DualAscent(order="blocks", block_rows=30)
     one = LinearSVC(solver=solver, multi_class=multi_class).fit(X, y)
