@@ -162,8 +162,11 @@ class Problem:
     def in_order(self) -> Iterator[np.ndarray]:
         """The rows that count, block by block, each in memory while it is yielded."""
         for first, last in in_order(self.intake.blocks, self.intake.n_rows):
-            start, stop = np.searchsorted(self.which, (first, last))
-            yield self.which[start:stop]
+            yield self.which[self._place_of(first) : self._place_of(last)]
+
+    def _place_of(self, row: int) -> int:
+        """How many of the rows before this one count."""
+        return int(np.searchsorted(self.which, self.which.dtype.type(row)))
 
     def check_attained(self) -> None:
         """Refuse a problem without a minimum: with one class a free bias goes to infinity."""

@@ -23,6 +23,11 @@ def block_bounds(problem: Problem, block_rows: int | None) -> np.ndarray:
     return np.array([0, problem.intake.n_rows]) if blocks is None else blocks.bounds
 
 
+def places_of(problem: Problem, bounds: np.ndarray) -> np.ndarray:
+    """Where the blocks begin among the rows that count."""
+    return np.searchsorted(problem.which, bounds.astype(problem.which.dtype))
+
+
 def check_block_rows(order: str | None, block_rows: Any) -> None:
     """Refuse what is not a number of rows, or goes with another order."""
     if block_rows is None:
@@ -65,7 +70,7 @@ def shuffle_blocks(
     problem: Problem, bounds: np.ndarray, order: np.ndarray, rng: np.ndarray
 ) -> None:
     """The order of a pass."""
-    starts = np.searchsorted(problem.which, bounds)
+    starts = places_of(problem, bounds)
     sequence = np.arange(bounds.size - 1, dtype=np.uint32)
     _shuffle_blocks(problem.which, starts, sequence, order, rng)
 

@@ -34,7 +34,7 @@ from pegasos.compiled import aligned, below, fetch, generator, inlined, kernel, 
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
-from pegasos.solvers.block_order import block_bounds, check_block_rows, check_order
+from pegasos.solvers.block_order import block_bounds, check_block_rows, check_order, places_of
 from pegasos.solvers.contract import SMALL, STALLED, Report, Solver, Solves, State
 from pegasos.solvers.free_set import BETA, COST, NORM, TARGET, Finish, newton_is_cheap, newton_step
 from pegasos.solvers.smooth_newton import smooth_newton
@@ -149,7 +149,7 @@ class DualAscent(Solver):
         w = np.zeros(problem.d)
         run = np.zeros(22)
         run[ACTIVE], run[POSITION] = problem.m, NEW_PASS
-        starts = np.searchsorted(problem.which, self._bounds(problem))
+        starts = places_of(problem, self._bounds(problem))
         run[THRESHOLD] = np.inf
         run[SHRINKING] = self.shrink
         run[RATIO] = 0.01
