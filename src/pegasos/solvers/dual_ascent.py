@@ -30,7 +30,16 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from pegasos.certificate import FINEST_TOLERANCE, Answer, View
-from pegasos.compiled import aligned, below, fetch, generator, inlined, kernel, shuffle
+from pegasos.compiled import (
+    aligned,
+    below,
+    draw_below,
+    fetch,
+    generator,
+    inlined,
+    kernel,
+    shuffle,
+)
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
 from pegasos.rows import add, dot, fetch_row, fetch_start
@@ -46,7 +55,7 @@ GAP_THEN, PASSES_THEN, NEWTON_LEFT, OWED, CONJUGATE, TURN = range(16, 22)
 
 NEW_PASS = -1.0  # a position: shuffle and start the next pass
 
-_SPENT, _LOOK, _PAUSE, _NEXT = 0, 1, 2, 3
+_SPENT, _LOOK, _PAUSE, _NEXT, _SAMPLE = 0, 1, 2, 3, 4
 
 ORDERS = ("rows", "blocks")
 
@@ -207,6 +216,8 @@ class DualAscent(Solver):
                 goal,
             )
             done += more
+        if event == _SAMPLE:
+            event = self._sample(problem, state, goal)
         report = Report(done, float(state.run[ESTIMATE]), event == _LOOK, note=state.note)
         state.note = ""
         if event == _PAUSE:
@@ -220,6 +231,27 @@ class DualAscent(Solver):
         bounds, turn = self._bounds(problem), int(state.run[TURN])
         coming = [(int(bounds[k]), int(bounds[k + 1])) for k in state.blocks[turn : turn + 2]]
         problem.intake.blocks.hold(*coming[0], *coming[1:])
+
+    def _sample(self, problem: Problem, state: DualAscentState, goal: float) -> int:
+        """At the end of a pass, a better guess of the gap from a block at random; what follows."""
+        filled = np.flatnonzero(np.diff(state.starts))
+        k = filled[draw_below(state.rng, filled.size)]
+        if problem.intake.blocks is not None:
+            problem.intake.blocks.hold(*map(int, self._bounds(problem)[k : k + 2]))
+        which = problem.which[state.starts[k] : state.starts[k + 1]]
+        _sample_of_block(
+            problem.rows,
+            problem.loss,
+            which,
+            state.numbers,
+            state.w,
+            state.rng,
+            state.run,
+            which.size / problem.m,
+        )
+        if state.run[ESTIMATE] <= 0.97 * goal:
+            return _LOOK
+        return _PAUSE if state.run[PASSES] >= state.run[UNTIL] else _SPENT
 
     def _pause(self, problem: Problem, state: DualAscentState, goal: float) -> bool:
         """Begin a finish where the goal is tight or far away; returns whether to look.
@@ -445,7 +477,7 @@ def _begin_block(order, rng, run):
 def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal, several):
     """Set the next pass up, and guess the gap; the guess decides when to look, nothing else.
 
-    With several blocks no rows are sampled for the guess: they would be read from everywhere.
+    With several blocks a sample of all rows would be read from everywhere: it is left to Python.
     """
     run[POSITION] = NEW_PASS
     run[PASSES] += 1.0
@@ -461,17 +493,33 @@ def _end_of_pass(rows, loss, which, numbers, w, rng, run, goal, several):
     run[ESTIMATE] = run[GAP_NOW] * run[RATIO] / dual if dual > 0.0 else np.inf
     if run[ACTIVE] < 1.0:
         return _LOOK
-    if 0.6 * run[ESTIMATE] <= goal and not several:
-        sampled = _sampled_gap(rows, loss, which, numbers, w, run[BIAS], rng) + off_balance
-        run[RATIO] = min(max(sampled / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
-        run[ESTIMATE] = sampled / dual
+    if 0.6 * run[ESTIMATE] <= goal:
+        if several:
+            return _SAMPLE
+        _improve_estimate(run, _sampled_gap(rows, loss, which, numbers, w, run[BIAS], rng), dual)
         if run[ESTIMATE] <= 0.97 * goal:
             return _LOOK
-    if run[ESTIMATE] <= 0.97 * goal:
-        return _LOOK
     if run[PASSES] >= run[UNTIL]:
         return _PAUSE
     return _SPENT
+
+
+@inlined
+def _improve_estimate(run, sampled, dual):
+    """A guess from a sample; its ratio to the free one corrects the next of those."""
+    gap = sampled + (0.5 * abs(run[SUM]) if run[KAPPA] > 0.0 else 0.0)
+    run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
+    run[ESTIMATE] = gap / dual
+
+
+@kernel
+def _sample_of_block(rows, loss, which, numbers, w, rng, run, share):
+    """A guess from the rows of one block, which are this share of all."""
+    norm = 0.0
+    for j in range(w.size):
+        norm += w[j] * w[j]
+    sampled = _sampled_gap(rows, loss, which, numbers, w, run[BIAS], rng) / share
+    _improve_estimate(run, sampled, run[DUAL] - 0.5 * norm)
 
 
 @kernel
