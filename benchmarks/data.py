@@ -1,4 +1,4 @@
-"""The data of the benchmarks: real sets from the folder of PEGASOS_DATA, and generators."""
+"""The data of the benchmarks: real sets from the folder of PEGASOS_DATA, and made-up ones."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from sklearn.datasets import (
     load_svmlight_file,
     make_classification,
 )
+
+from pegasos import datasets
 
 OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 
@@ -139,42 +141,10 @@ def classification(m: int, d: int, density: float | None = None):
     return sp.csr_matrix(X), np.where(y == 1, 1.0, -1.0)
 
 
-def text_like(m: int, d: int = 47_236, per_row: int = 76, seed: int = 0):
-    """Rows shaped like RCV1: unit norm, about ``per_row`` of d words, 47 % positive, some noise."""
-    rng = np.random.default_rng(seed)
-    words = (d * rng.random((m, per_row)) ** 2.5).astype(np.int32)
-    words.sort(axis=1)
-    weight = (1 + rng.exponential(size=(m, per_row))) * (1 + np.log(1 + words))
-    X = sp.csr_matrix(
-        (
-            weight.astype(np.float32).ravel(),
-            words.ravel(),
-            np.arange(0, m * per_row + 1, per_row, dtype=np.int32),
-        ),
-        shape=(m, d),
-    )
-    X.sum_duplicates()
-    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X.data /= np.repeat(norms, np.diff(X.indptr)).astype(np.float32)
-    topic = rng.standard_normal(d) * (rng.random(d) < 0.3)
-    score = X @ topic
-    score += 0.5 * score.std() * rng.standard_normal(m)
-    y = np.where(score > np.quantile(score, 0.53), 1.0, -1.0)
-    return X, y
-
-
-def cover_like(m: int, seed: int = 0):
-    """A table shaped like forest cover: 10 numbers in [0, 1], one of 4 and one of 40 as ones."""
-    rng = np.random.default_rng(seed)
-    X = np.zeros((m, 54), dtype=np.float32)
-    soil = (40 * rng.random(m) ** 2).astype(np.intp)
-    X[:, :10] = rng.beta(2.0, 3.0, (m, 10))
-    X[:, 0] = 0.6 * X[:, 0] + 0.01 * soil  # height and soil go together
-    X[np.arange(m), 10 + (soil * 4) // 40] = 1.0
-    X[np.arange(m), 14 + soil] = 1.0
-    pull = np.random.default_rng(1).standard_normal(54)  # the same for every m
-    score = X @ pull + 2.0 * np.cos(6.0 * X[:, 0]) + 0.7 * rng.standard_normal(m)
-    return X, np.where(score > np.quantile(score, 0.64), 1.0, -1.0)
+def text_like(m: int, **options):
+    """Rows shaped like RCV1, as the ``csr_matrix`` that every peer takes."""
+    X, y = datasets.text_like(m, **options)
+    return sp.csr_matrix(X), y
 
 
 def cs229(name: str):

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 from contest import alone, machine, timed
-from data import cover_like, text_like
+from data import text_like
 from threadpoolctl import threadpool_limits
 
 import pegasos
+from pegasos.datasets import cover_like
 
 PICTURE = Path("out") / "growth.png"
 TOLERANCES = (1e-2, 1e-3)

@@ -45,6 +45,8 @@ _PUBLIC = {
     "best_of": "pegasos.driver",
     "compare": "pegasos.comparison",
     "figure1": "pegasos.solvers.figure1",
+    "load_model": "pegasos.models",
+    "save_model": "pegasos.models",
     "solve": "pegasos.driver",
     "solve_many": "pegasos.driver",
     "time_to": "pegasos.comparison",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
         SquaredEpsilonInsensitive,
         SquaredHinge,
     )
+    from pegasos.models import load_model, save_model
     from pegasos.problem import Problem
     from pegasos.solvers.auto import Auto
     from pegasos.solvers.doubting import DoubtingPegasos

@@ -91,13 +91,13 @@ class Blocks:
         self._here.held = (first, last)
         self._advise(first, last, _POPULATE_READ)
         if then is not None:
-            self._advise(*then, _WILL_NEED)
+            self._advise(then[0], then[1], _WILL_NEED)
 
     def release(self) -> None:
         """Give the rows in memory back."""
         held = getattr(self._here, "held", None)
         if held is not None:
-            self._advise(*held, _DO_NOT_NEED, _AROUND)
+            self._advise(held[0], held[1], _DO_NOT_NEED, _AROUND)
             self._here.held = None
 
     def release_all(self) -> None:

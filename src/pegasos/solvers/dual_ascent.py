@@ -237,7 +237,8 @@ class DualAscent(Solver):
         filled = np.flatnonzero(np.diff(state.starts))
         k = filled[draw_below(state.rng, filled.size)]
         if problem.intake.blocks is not None:
-            problem.intake.blocks.hold(*map(int, self._bounds(problem)[k : k + 2]))
+            first, last = self._bounds(problem)[k : k + 2]
+            problem.intake.blocks.hold(int(first), int(last))
         which = problem.which[state.starts[k] : state.starts[k + 1]]
         _sample_of_block(
             problem.rows,

@@ -1,0 +1,144 @@
+"""``pegasos convert``: any data to a store, or to svmlight text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pegasos.cli import completion, options
+from pegasos.cli.exits import FINE, Usage
+from pegasos.cli.help import examples
+from pegasos.cli.inputs import Reading, read_parts
+from pegasos.cli.learning import nonzeros
+from pegasos.cli.outputs import PACKED, check_can_write
+from pegasos.cli.report import print_json
+from pegasos.cli.screen import Screen
+from pegasos.cli.values import bytes_of, count, one_of, span
+
+NAME = "convert"
+HELP = "Turn any data into a store, for training beyond memory, or into svmlight text."
+EPILOG = examples(
+    ("pegasos convert rcv1.svm.xz rcv1.store", "to a store: training on it opens it at once"),
+    ("pegasos convert clicks.parquet clicks.store --shuffle --seed 7", "in random order"),
+    ("pegasos convert rcv1.store rcv1.svm.gz", "back to text, compressed by its name"),
+)
+TEXT_ENDINGS = (".svm", ".svmlight", ".libsvm", ".txt", ".dat")
+KINDS = ("store", "svmlight")
+
+
+def command(
+    source: options.Source,
+    destination: Annotated[
+        str,
+        typer.Argument(
+            metavar="DEST",
+            help="A folder for the store; or a text file: its name ends with .svm, .svmlight, "
+            ".libsvm, .txt or .dat, and .gz, .bz2, .xz or .zst behind it compresses.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="KIND",
+            help="store or svmlight, whatever the name.",
+            autocompletion=completion.among(KINDS),
+        ),
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Store the rows in random order.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Of the random order; 0 if not given.")
+    ] = None,
+    block_rows: Annotated[
+        int | None,
+        typer.Option(
+            "--block-rows", metavar="N", help="Rows to read at a time; by default 16 MB of them."
+        ),
+    ] = None,
+    dtype: options.Dtype = "float32",
+    features: options.Features = None,
+    zero_based: options.ZeroBased = "auto",
+    target: options.Target = None,
+    columns: options.Columns = None,
+    categorical: options.Categorical = None,
+    weights: options.Weights = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    force: options.Force = False,
+) -> int:
+    """Read in chunks and write them, in bounded memory."""
+    reading = Reading.of(
+        dtype=dtype, features=features, zero_based=zero_based, target=target, columns=columns,
+        categorical=categorical, weights=weights,
+    )  # fmt: skip
+    from pegasos.data import write_store, write_svmlight
+
+    kind = _kind(destination, to)
+    if seed is not None and not shuffle:
+        raise Usage("--seed means nothing without --shuffle: leave it out")
+    path = Path(destination)
+    check_can_write(path, force, folder_too=kind == "store")
+    if kind == "svmlight" and (shuffle or block_rows is not None):
+        option = "--shuffle" if shuffle else "--block-rows"
+        raise Usage(f"{option} is for a store, and {destination} is text: leave it out")
+    screen = Screen(quiet)
+    begun = time.perf_counter()
+    seen = _Seen()
+    parts = seen.through(read_parts(source, reading, screen))
+    if kind == "store":
+        order = (seed or 0) if shuffle else None
+        write_store(path, parts, shuffle=order, block_rows=block_rows, force=force)
+    else:
+        write_svmlight(path, parts, force=force)
+    spent = time.perf_counter() - begun
+    size = _size(path)
+    if json:
+        print_json({"source": source, "destination": destination, "kind": kind, "bytes": size,
+                    "data": seen.facts(), "notes": seen.notes, "seconds": spent})  # fmt: skip
+    screen.tell(
+        f"{count(seen.rows)} rows × {count(seen.features)} features, {bytes_of(size)}, in "
+        f"{span(spent)}: {destination}"
+    )
+    return FINE
+
+
+def _kind(destination: str, to: str | None) -> str:
+    if to is not None:
+        return one_of("--to", to, KINDS)
+    name = destination.lower()
+    packed = next((ending for ending in PACKED if name.endswith(ending)), "")
+    return "svmlight" if packed or name.endswith(TEXT_ENDINGS) else "store"
+
+
+@dataclass
+class _Seen:
+    """What goes by on the way from the source to the destination."""
+
+    rows: int = 0
+    features: int = 0
+    nonzeros: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def through(self, parts: Iterable[Any]) -> Iterator[Any]:
+        for data in parts:
+            self.rows += data.X.shape[0]
+            self.features = max(self.features, data.X.shape[1])
+            self.nonzeros += nonzeros(data.X)
+            self.notes += [note for note in data.notes if note not in self.notes]
+            yield data
+
+    def facts(self) -> dict[str, int]:
+        return {"rows": self.rows, "features": self.features, "nonzeros": self.nonzeros}
+
+
+def _size(path: Path) -> int:
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)

@@ -1,0 +1,76 @@
+"""Every command that reads data: one sentence, exit code 2, and nothing written."""
+
+import gzip
+import json
+
+import pytest
+
+from pegasos.data import load, write_store
+
+BAD = {
+    "missing.svm": (None, "there is no such file"),
+    "empty.svm": (b"", "empty"),
+    "junk.svm": (bytes(range(256)) * 8, "binary"),
+    "cut.svm.gz": (gzip.compress(b"1 1:1 2:2\n" * 5000)[:-20], "ends too early"),
+    "mixed.svm": (b"1 0:1 1:1\n-1 1:1\n", ":1:3: "),
+    "descending.svm": (b"1 1:1\n-1 3:1 2:1\n", ":2:8: "),
+    "twice.svm": (b"1 1:1\n-1 3:1 3:1\n", ":2:8: "),
+    "huge.svm": (b"1 1:1\n-1 3:1e400\n", ":2:6: "),
+    "nan.svm": (b"1 1:1\n-1 3:nan\n", ":2:6: "),
+    "many.svm": (b"1 1:1\n2,3 1:1\n", ":2:"),
+    "colon.svm": (b"1 1:1\n1 2=3\n", ":2:3: "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("command", ["train", "convert", "info"])
+def test_bad_text(pegasos, tmp_path, command, name):
+    content, sentence = BAD[name]
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    words = {"train": ["-o", "m"], "convert": ["out.store"], "info": []}[command]
+    base = ["--zero-based", "no"] if name == "mixed.svm" else []
+    pegasos(command, name, *words, *base, "--quiet", code=2)
+    assert name in pegasos.err
+    assert sentence in pegasos.err
+    assert pegasos.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ([name] if content is not None else [])
+
+
+def test_a_folder_that_is_no_store(pegasos, tmp_path):
+    (tmp_path / "folder").mkdir()
+    pegasos("train", "folder", code=2)
+    assert "folder is a folder and no store" in pegasos.err
+
+
+def test_a_store_of_another_version(pegasos, two, tmp_path):
+    write_store(tmp_path / "two.store", load(tmp_path / "two.svm"))
+    header = tmp_path / "two.store" / "header.json"
+    header.write_text(json.dumps(json.loads(header.read_text()) | {"version": 99}))
+    pegasos("train", "two.store", "--quiet", code=2)
+    assert "99" in pegasos.err
+    assert pegasos.err.count("\n") == 1
+
+
+def test_a_damaged_store_is_found_by_verify(pegasos, two, tmp_path):
+    write_store(tmp_path / "two.store", load(tmp_path / "two.svm"))
+    values = tmp_path / "two.store" / "values.bin"
+    content = bytearray(values.read_bytes())
+    content[5] ^= 1
+    values.write_bytes(content)
+    pegasos("info", "two.store", "--verify", "--quiet", code=2)
+    assert "values.bin" in pegasos.err
+
+
+def test_an_unknown_data_set(pegasos):
+    pegasos("train", "dataset:nothing", code=2)
+    assert "there is no set 'nothing'" in pegasos.err
+
+
+def test_a_table_without_a_target(pegasos, houses):
+    pegasos("train", "houses.csv", "--quiet", code=2)
+    assert "houses.csv" in pegasos.err
+    pegasos("train", "houses.csv", "--target", "prize", "--quiet", code=2)
+    assert "no column 'prize'" in pegasos.err
+    pegasos("train", "houses.csv", "--target", "price", "--quiet", code=2)
+    assert "'town' holds text" in pegasos.err
