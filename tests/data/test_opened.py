@@ -19,7 +19,7 @@ PACKERS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zst": zstandard.ZstdCompressor().compress,
+    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
 }
 PACKED = {"": TEXT} | {name: pack(TEXT) for name, pack in PACKERS.items()}
 

@@ -24,7 +24,6 @@ from pegasos.data.opened import open_binary
 
 def tokens_of(values, path):
     """The values as they are written, each in a row of its own."""
-    X = sp.csr_array(values[:, None] * np.ones(1, values.dtype))
     X = sp.csr_array(
         (values, np.zeros(values.size, np.int32), np.arange(values.size + 1)), (values.size, 1)
     )
@@ -43,7 +42,8 @@ def wild(dtype, count=3000):
     edges = [0.0, -0.0, info.max, info.tiny, info.smallest_subnormal, 1 / 3, 123456, 0.1, 1e15]
     edges += [1e16, 1e17, 123456789012345678, 2**53 + 2, 0.0001, 0.00001, 0.00012345, -1.5e-7]
     exact = np.concatenate([powers, tens, edges]).astype(dtype)
-    beside = np.concatenate([np.nextafter(exact, dtype(np.inf)), np.nextafter(exact, dtype(0))])
+    with np.errstate(over="ignore"):
+        beside = np.concatenate([np.nextafter(exact, dtype(end)) for end in (np.inf, 0)])
     values = np.concatenate([values, everyday, exact, beside])
     return values[np.isfinite(values)]
 
@@ -187,7 +187,7 @@ REFUSED = {
     "comma": (Data(np.eye(2), np.array(["a,b", "a"])), "the label of row 0, 'a,b', cannot stand"),
     "empty": (Data(np.eye(2), np.array(["a", ""])), "the label of row 1, '', cannot stand"),
     "long": (Data(np.eye(2), np.array(["a", "b" * 256])), "it must be a word of 1 to 255 bytes"),
-    "objects": (Data(np.eye(2), np.array([None, None], object)), "row 0, None, cannot stand"),
+    "objects": (Data(np.eye(2), np.array([None, None], object)), "numbers or words, and are obj"),
 }
 
 

@@ -43,9 +43,9 @@ def listing(context: typer.Context, json: options.Json = False) -> int:
         print_json({"datasets": [_facts(one) for one in found]})
         return FINE
     print_table(
-        ["name", "rows", "test rows", "features", "classes", "here", "where from"],
+        ["name", "rows", "features", "here", "where from"],
         [_row(one) for one in found],
-        left=(0, 5, 6),
+        left=(0, 3, 4),
     )
     return FINE
 
@@ -105,18 +105,8 @@ def _facts(one: Any) -> dict[str, Any]:
 
 
 def _row(one: Any) -> list[str]:
-    rows, place = one.rows, where(one)
-    if place is None:
-        place = "cannot be had" if one.unobtainable else "–"
-    return [
-        one.name,
-        count(rows["train"]),
-        count(rows["test"]) if "test" in rows else "–",
-        count(one.features),
-        str(one.classes) if one.classes else "numbers",
-        place,
-        one.source,
-    ]
+    place = where(one) or ("cannot be had" if one.unobtainable else "–")
+    return [one.name, count(one.rows["train"]), count(one.features), place, one.source]
 
 
 def where(one: Any) -> str | None:

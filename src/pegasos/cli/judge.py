@@ -10,10 +10,8 @@ import numpy as np
 
 from pegasos.cli.exits import Usage
 from pegasos.cli.inputs import names_are_checked
-from pegasos.cli.report import label_text, label_value, print_facts, print_table
+from pegasos.cli.report import fits, label_text, label_value, print_facts, print_table
 from pegasos.cli.values import count
-
-MOST_CLASSES = 30  # of a confusion table for people
 
 
 @dataclass
@@ -53,13 +51,13 @@ class Judged:
                 [_row(of_class) for of_class in self.per_class],
                 title="Per class",
             )
-        if self.confusion and len(self.classes) <= MOST_CLASSES:
-            names = [label_text(label) for label in self.classes]
-            print_table(
-                ["true \\ predicted", *names],
-                [[name, *map(count, line)] for name, line in zip(names, self.confusion)],
-                title="Confusion",
-            )
+        names = [label_text(label) for label in self.classes]
+        header = ["true \\ predicted", *names]
+        rows = [[name, *map(count, line)] for name, line in zip(names, self.confusion)]
+        if rows and fits(header, rows):
+            print_table(header, rows, title="Confusion")
+        elif rows:
+            print("The table of confusions is too wide to show; --json has it.")
 
 
 NAMES = {

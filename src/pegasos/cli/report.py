@@ -71,17 +71,34 @@ def print_facts(title: str, facts: list[tuple[str, str]]) -> None:
 def print_table(
     header: list[str], rows: list[list[str]], title: str = "", left: tuple[int, ...] = (0,)
 ) -> None:
-    """A table on stdout: numbers to the right, the columns of words to the left."""
+    """A table on stdout: numbers to the right, the columns of words to the left.
+
+    Where a terminal is too narrow the last column is cut.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k in left else "right", overflow="fold")
+        last = k == len(header) - 1
+        table.add_column(
+            name,
+            justify="left" if k in left else "right",
+            no_wrap=True,
+            min_width=None if last else max(len(row[k]) for row in [header, *rows]),
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     _show(Text(title, style="bold cyan"), table) if title else _show(table)
+
+
+def fits(header: list[str], rows: list[list[str]]) -> bool:
+    """Whether a table is not too wide for what it is shown on."""
+    from rich.console import Console
+
+    width = Console().width if sys.stdout.isatty() else PLAIN_WIDTH
+    return sum(2 + max(len(row[k]) for row in [header, *rows]) for k in range(len(header))) < width
 
 
 def _show(*parts: Any) -> None:

@@ -142,7 +142,7 @@ def _packed(name: str, file: BinaryIO) -> Iterator[Any]:
             import zstandard
         except ImportError:
             raise DataError("writing zst needs zstandard: pip install 'pegasos[data]'") from None
-        packer = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+        packer = zstandard.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
     else:
         yield file
         return
@@ -208,6 +208,10 @@ def _checked(data: Data, before: int) -> tuple[np.ndarray, np.ndarray]:
         if not np.isfinite(y).all():
             row = int(np.argmin(np.isfinite(y)))
             raise DataError(f"the label of row {before + row} is {y[row]}, which is no number")
+    elif not all(isinstance(label, str) for label in y.tolist()):
+        raise DataError(f"the labels must be numbers or words, and are {y.dtype}")
+    else:
+        y = y.astype(np.str_)
     return y, groups.astype(np.int64, copy=False)
 
 
@@ -225,9 +229,9 @@ def _labels(y: np.ndarray, before: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     return which.ravel().astype(np.int64, copy=False), starts, letters
 
 
-def _word(word: Any, y: np.ndarray, before: int) -> bytes:
+def _word(word: str, y: np.ndarray, before: int) -> bytes:
     """A label that is a word, if it can be one in this format."""
-    text = word.encode("utf-8", "replace") if isinstance(word, str) else b""
+    text = word.encode("utf-8", "replace")
     if word_of(text) != word or len(text) > LONGEST_WORD or any(c.isspace() for c in word):
         row = before + int(np.argmax(y == word))
         raise DataError(

@@ -100,12 +100,6 @@ class Blocks:
             self._advise(held[0], held[1], _DO_NOT_NEED, _AROUND)
             self._here.held = None
 
-    def release_all(self) -> None:
-        """Give everything back, after rows were read here and there."""
-        self._here.held = None
-        for mapped in self.maps:
-            mapped.advise(_DO_NOT_NEED, 0, mapped.array.shape[0])
-
     def in_order(self) -> Iterator[tuple[int, int]]:
         """The bounds of one block after the other, each in memory while it is yielded."""
         ends = [(int(a), int(b)) for a, b in itertools.pairwise(self.bounds)]
