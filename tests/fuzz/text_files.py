@@ -25,7 +25,7 @@ from pegasos.data import Data, DataError, iter_svmlight, load_svmlight
 
 NAME = "text"
 LONGEST = 600 if PLAIN else 20_000
-MOST_CONTENT = 4 << 20  # of what is packed
+MOST_CONTENT = 1 << 20  # of what is packed
 
 _PLACE = re.compile(r":(\d+):(\d+): expected ")
 _OF_THE_FILE = re.compile(
@@ -66,13 +66,10 @@ def check(data: bytes, folder: Path) -> bool:
     path.write_bytes(options.packed(data[2:]))
     expected = _expected(path.read_bytes(), options.asked)
     whole = _guarded(options, lambda: load_svmlight(path, **_words(options)), path, data)
-    _compare(whole, expected, path)
+    _compare(whole, expected, path, places=options.asked.labels == "numbers")
     if isinstance(expected, plain_reader.Refusal) or options.asked.labels != "auto":
         chunks = _outcome(lambda: _in_chunks(path, options), path, data)
-        if isinstance(whole, DataError) != isinstance(chunks, DataError):
-            raise Finding(f"the whole gives {whole!r}, chunks give {chunks!r}")
-        if options.asked.labels != "auto":
-            _compare(chunks, expected, path)
+        _compare(chunks, expected, path, places=False)
     return isinstance(whole, Data)
 
 
@@ -126,14 +123,19 @@ def _expected(content: bytes, asked: plain_reader.Asked):
         return refusal
 
 
-def _compare(found: Data | DataError, expected, path: Path) -> None:
-    """The reader and its twin agree: on yes or no, on the place, and on every bit."""
+def _compare(found: Data | DataError, expected, path: Path, places: bool) -> None:
+    """The reader and its twin agree: on yes or no, on the place, and on every bit.
+
+    The place of the first fault, that is. Where the reader must first find out what it reads, it
+    may meet another one before: it looks at words after their lines, and when it reads in chunks,
+    for an index 0 in the whole file.
+    """
     if isinstance(found, DataError):
         if not isinstance(expected, plain_reader.Refusal):
             raise Finding(f"refused, where the twin accepts: {found}")
         place = _PLACE.match(str(found).removeprefix(str(path)))
         here = (int(place[1]), int(place[2])) if place else (0, 0)
-        if here != (expected.line, expected.column):
+        if places and here != (expected.line, expected.column):
             raise Finding(f"the twin's place is {expected.line}:{expected.column}: {found}")
         return
     if isinstance(expected, plain_reader.Refusal):
@@ -216,7 +218,7 @@ def seeds() -> list[bytes]:
     found += [bytes([32 * k, 16 * (k % 4) + 8]) + made_text(rng, 0.0) for k in range(8)]
     found += [bytes([1, packing]) + made_text(rng, 0.0) for packing in _PACK]
     found += [b"\0\0" + pack(made_text(rng, 0.0)) for pack in _PACK.values()]
-    found += [b"\0\0" + pack(b"\n" * MOST_CONTENT) for pack in _PACK.values()]
+    found += [b"\0\0" + pack(b"\n" * 20_000) for pack in _PACK.values()]
     found += [bytes([k, 0]) + b"1 1:" + b"\n-1 2:".join(NUMBERS[:13]) for k in (0, 1)]
     found += [b"\0\0", b"\0\0\n\n# nothing\n", b"\0\0\xef\xbb\xbf1 1:1\n", b"\0\x40" + b"1 1:1\n" * 300]
     return found

@@ -1,6 +1,7 @@
 """pegasos' own model files: everything comes back, and nothing but what was saved."""
 
 import json
+import os
 import warnings
 
 import numpy as np
@@ -505,7 +506,7 @@ def test_a_truncated_file_is_refused(share, tmp_path):
 def test_reading_a_model_compiles_nothing(run_python, tmp_path):
     path = tmp_path / "m"
     save_model(model("stream"), path)
-    assert len(KERNELS) > 10
+    assert KERNELS or "NUMBA_DISABLE_JIT" in os.environ
     compiled = run_python(
         f"""
 import json, pegasos

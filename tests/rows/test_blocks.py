@@ -104,6 +104,7 @@ def put(at, value):
         ("pointers", put(-1, 10**12), "pointers of X run from 0 to 1000000000000"),
         ("pointers", put(15, 10**15), "at row 14;"),
         ("pointers", put(15, -4), "at row 14;"),
+        ("pointers", put(slice(15, 17), (2**63 - 1, -(2**63))), "at row 14;"),
         ("indices", put(60, 99), r"row \d+ of X has a column outside 0 … 4"),
         ("indices", put(60, -1), r"row \d+ of X has a column outside 0 … 4"),
         ("values", put(60, np.nan), r"contains NaN: row \d+, column"),

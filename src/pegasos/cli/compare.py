@@ -223,7 +223,9 @@ def _print(answer: dict[str, Any], goals: list[float], by: str) -> None:
         best = f"{max(one['suboptimality'], 0.0):.1e}"
         proved = f"{one['gap']:.1e}" if math.isfinite(one["gap"]) else "–"
         rows.append([one["solver"], *needed, best, proved, one["status"]])
-    print_table(header, rows, f"{by} to come near the optimum", left=(0, len(header) - 1))
+    print_table(
+        header, rows, f"{by.capitalize()} to come near the optimum", left=(0, len(header) - 1)
+    )
 
 
 def _amount(number: float, by: str) -> str:

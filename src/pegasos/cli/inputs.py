@@ -22,9 +22,10 @@ from pegasos.cli import completion, memory
 from pegasos.cli.exits import Usage
 from pegasos.cli.screen import Screen
 from pegasos.cli.values import bytes_of, count, listed, one_of, span
-from pegasos.cli.views import Moving
+from pegasos.cli.views import Moving, View
 
 BASE = re.compile(r"indices count from ([01])\b")
+SMALLEST_CHUNK, LARGEST_CHUNK = 1 << 20, 32 << 20  # bytes that are read at a time
 SET, TEST = "dataset:", ":test"
 TABLES = ("csv", "parquet", "arrow")
 
@@ -109,6 +110,16 @@ def kind_of(source: str) -> str:
     return of_file(source)
 
 
+def _brought(source: str, screen: Screen) -> str:
+    """What a source is; one from the net is fetched for that."""
+    from pegasos.data.downloads import is_url
+
+    if not is_url(source):
+        return kind_of(source)
+    with screen.showing(View(f"fetching {source}")):
+        return kind_of(source)
+
+
 @contextlib.contextmanager
 def open_data(
     source: str,
@@ -119,7 +130,7 @@ def open_data(
 ) -> Iterator[tuple[Any, float]]:
     """All rows of a source and the seconds of reading; from the disk if they are too many."""
     begun = time.perf_counter()
-    kind = kind_of(source)
+    kind = _brought(source, screen)
     options = reading.for_kind(kind, source)
     allowed = memory.SHARE * memory.available() if limit is None else limit
     needed = _needed(source, kind, reading.dtype, allowed)
@@ -130,10 +141,11 @@ def open_data(
         yield data, seconds
         return
     screen.note(
-        f"{source} would take about {bytes_of(needed)} of memory, and {bytes_of(allowed)} are "
-        "allowed: the rows go to a temporary store, and training reads them from there"
+        f"{source} would take about {bytes_of(needed)} of memory, more than the "
+        f"{bytes_of(allowed)} that it may: the rows go to a temporary store and are read from there"
     )
-    with _temporary_store(source, options, needed, scratch, screen) as data:
+    chunk = {"chunk_bytes": int(min(max(allowed / 8, SMALLEST_CHUNK), LARGEST_CHUNK))}
+    with _temporary_store(source, options | chunk, needed, scratch, screen) as data:
         seconds = time.perf_counter() - begun
         _tell_read(screen, source, kind, data, seconds)
         yield data, seconds
@@ -219,7 +231,7 @@ def read_parts(
     """The rows of a source in parts, in bounded memory; with the features of a model."""
     from pegasos.data import iter_load
 
-    kind = kind_of(source)
+    kind = _brought(source, screen)
     options = reading.for_kind(kind, source)
     if kind == "set":
         parts: Iterable[Any] = [fetched(source, screen, reading.dtype)]

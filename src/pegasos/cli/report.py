@@ -81,24 +81,31 @@ def print_table(
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for k, name in enumerate(header):
-        last = k == len(header) - 1
-        table.add_column(
-            name,
-            justify="left" if k in left else "right",
-            no_wrap=True,
-            min_width=None if last else max(len(row[k]) for row in [header, *rows]),
-        )
+        table.add_column(name, justify="left" if k in left else "right", no_wrap=True)
+    room = _width() - 1 - sum(3 + widest for widest in _widest(header, rows)[:-1])
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    _show(Text(title, style="bold cyan"), table) if title else _show(table)
+        last = row[-1] if len(row[-1]) <= max(room, 4) else row[-1][: max(room, 4) - 1] + "…"
+        table.add_row(*(Text(cell) for cell in [*row[:-1], last]))
+    if title:
+        print()
+        _show(Text(title, style="bold cyan"))
+    _show(table)
 
 
 def fits(header: list[str], rows: list[list[str]]) -> bool:
     """Whether a table is not too wide for what it is shown on."""
+    return sum(3 + widest for widest in _widest(header, rows)) < _width()
+
+
+def _widest(header: list[str], rows: list[list[str]]) -> list[int]:
+    return [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
+
+
+def _width() -> int:
+    """Columns of the terminal, or of what is shown elsewhere."""
     from rich.console import Console
 
-    width = Console().width if sys.stdout.isatty() else PLAIN_WIDTH
-    return sum(2 + max(len(row[k]) for row in [header, *rows]) for k in range(len(header))) < width
+    return Console().width if sys.stdout.isatty() else PLAIN_WIDTH
 
 
 def _show(*parts: Any) -> None:

@@ -158,9 +158,7 @@ def _check_checkpoint(checkpoint: str | None, resume: bool, force: bool) -> None
 
 
 def _check_format(format: str, estimator: Any, y: Any) -> None:
-    """Refuse before the training what the format could not hold after it: a trial, of zeros."""
-    if format == "pegasos":
-        return
+    """Refuse before the training what could not be saved after it: by a trial, of zeros."""
     import numpy as np
 
     from pegasos.models import save_model

@@ -59,13 +59,22 @@ class Arriving:
         self._resize_rows(self.m)
 
     def _resize_entries(self, size: int) -> None:
-        for array in (self.values, self.indices):
-            array.resize(size, refcheck=False)
+        self.values = _resized(self.values, self.entries, size)
+        self.indices = _resized(self.indices, self.entries, size)
 
     def _resize_rows(self, size: int) -> None:
-        self.pointers.resize(size + 1, refcheck=False)
-        for array in (self.labels, self.groups):
-            array.resize(size, refcheck=False)
+        self.labels = _resized(self.labels, self.m, size)
+        self.groups = _resized(self.groups, self.m, size)
+        self.pointers = _resized(self.pointers, self.m, size + 1)
+        self.pointers[0] = 0
+
+
+def _resized(array: np.ndarray, used: int, size: int) -> np.ndarray:
+    """The array, longer or shorter; a fresh one if nothing is in it, for growing writes zeros."""
+    if used == 0:
+        return np.empty(size, array.dtype)
+    array.resize(size, refcheck=False)
+    return array
 
 
 def _enough(size: int, fraction: float | None) -> int:

@@ -36,6 +36,7 @@ So this reads one without pegasos:
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -60,6 +61,7 @@ BLOCK_BYTES = 16 << 20
 _FILES = ("values", "indices", "pointers", "targets", "weights", "groups")
 _BUCKETS = "shuffling"  # a folder inside the temporary one
 _STRIDE = 1 << 20  # numbers checked at a time
+_DO_NOT_NEED = getattr(mmap, "MADV_DONTNEED", None)
 
 
 # ------------------------------------------------------------------------------------- writing
@@ -522,7 +524,7 @@ def _check_pointers(X: StoredRows) -> None:
         if falls.any():
             at = first + int(np.argmax(falls))
             raise DataError(f"the pointers decrease at row {at}; the store is damaged")
-    _blocks(X, len(X)).release_all()
+        X.maps[0].advise(_DO_NOT_NEED, first, first + part.size)
 
 
 # ----------------------------------------------------------------------------------- verifying

@@ -99,9 +99,7 @@ def register() -> None:
 def _labels(classes: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
     """The classes as ONNX can hold them, and what was converted."""
     kind = classes.dtype.kind
-    if kind in "UO":
-        return classes, ()
-    if kind == "b":
+    if kind in "UOb":
         return classes, ()
     values = classes.tolist()
     if not all(float(v).is_integer() and -(2**63) <= v < 2**63 for v in values):

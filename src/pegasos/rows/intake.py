@@ -110,7 +110,7 @@ def _by_itself(rows: Rows, first: int, last: int) -> Rows:
 def _check_pointers(rows: CSR, first: int, last: int) -> None:
     """Refuse rows that end before they begin, or elsewhere than in the values."""
     ends = rows.pointers[first : last + 1]
-    wrong = (np.diff(ends) < 0) | (ends[:-1] < 0) | (ends[1:] > rows.values.size)
+    wrong = (ends[1:] < ends[:-1]) | (ends[:-1] < 0) | (ends[1:] > rows.values.size)
     if wrong.any():
         _refuse_pointer(first + int(np.argmax(wrong)), rows.values.size)
 

@@ -1,4 +1,4 @@
-"""Every command that reads data: one sentence, exit code 2, and nothing written."""
+"""Where the rows come from: bad data are one sentence and exit code 2, and nothing is written."""
 
 import gzip
 import json
@@ -74,3 +74,12 @@ def test_a_table_without_a_target(pegasos, houses):
     assert "no column 'prize'" in pegasos.err
     pegasos("train", "houses.csv", "--target", "price", "--quiet", code=2)
     assert "'town' holds text" in pegasos.err
+
+
+def test_an_address(pegasos, two, tmp_path):
+    address = (tmp_path / "two.svm").as_uri()
+    answer = pegasos.answer("train", address)
+    assert answer["model"] == "two.pegasos"
+    assert answer["data"]["rows"] == 200
+    pegasos("train", (tmp_path / "gone.svm").as_uri(), "--quiet", code=2)
+    assert "gone.svm: there is no such file" in pegasos.err
