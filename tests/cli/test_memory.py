@@ -21,12 +21,10 @@ def test_of_text(tmp_path, monkeypatch, ending, dtype):
 
 
 def test_of_tables(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
     numbers = np.arange(4000.0)
-    table = pyarrow.table({name: numbers for name in "abcde"})
-    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    table = pyarrow.table(dict.fromkeys("abcde", numbers))
+    parquet.write_table(table, tmp_path / "t.parquet")
     lines = [",".join("abcde"), *(",".join([f"{n}"] * 5) for n in numbers)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     for kind in ("parquet", "csv"):

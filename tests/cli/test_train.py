@@ -1,5 +1,7 @@
 """``pegasos train``: what it saves, says and refuses."""
 
+import tempfile
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -204,6 +206,19 @@ def test_a_task_that_does_not_fit_the_targets(pegasos, three):
     assert "--task regress needs numbers as targets" in pegasos.err
 
 
+def test_numbers_with_fractions_are_no_labels(pegasos, houses):
+    words = "--target price --columns size --quiet"
+    pegasos("train", "houses.csv", *words.split(), code=2)
+    assert "and not labels: --task regress learns to predict them" in pegasos.err
+
+
+def test_onnx(pegasos, two, tmp_path):
+    pytest.importorskip("skl2onnx")
+    pegasos("train", "two.svm", "--format", "onnx")
+    runtime = pytest.importorskip("onnxruntime").InferenceSession(tmp_path / "two.onnx")
+    assert runtime.get_inputs()[0].shape[1] == 6
+
+
 def test_one_class_is_refused(pegasos, tmp_path):
     (tmp_path / "one.svm").write_text("1 1:1\n1 1:2\n")
     pegasos("train", "one.svm", "--quiet", code=2)
@@ -211,14 +226,13 @@ def test_one_class_is_refused(pegasos, tmp_path):
 
 
 def test_a_model_that_cannot_be_saved_is_saved_elsewhere(pegasos, two, tmp_path, monkeypatch):
-    tried = []
-
     def full(model, path, **options):
-        tried.append(path)
-        if len(tried) == 1:
+        if str(path) == "two.pegasos":
             raise DataError("no space left while writing two.pegasos")
         return save_model(model, path, **options)
 
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(models, "save_model", full)
     pegasos("train", "two.svm", code=3)
     assert "no space left while writing two.pegasos; the model is in " in pegasos.err

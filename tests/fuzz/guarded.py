@@ -29,10 +29,10 @@ def guarded(size: int, dtype: Any) -> np.ndarray:
     need = size * dtype.itemsize
     room = (need + mmap.PAGESIZE - 1) // mmap.PAGESIZE * mmap.PAGESIZE
     pages = mmap.mmap(-1, room + mmap.PAGESIZE)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
-    if _libc.mprotect(start + room, mmap.PAGESIZE, 0) != 0:
+    bytes_ = np.frombuffer(pages, np.uint8)
+    if _libc.mprotect(bytes_.ctypes.data + room, mmap.PAGESIZE, 0) != 0:
         raise OSError(ctypes.get_errno(), "mprotect")
-    return np.frombuffer(pages, dtype, size, room - need)
+    return bytes_[room - need : room].view(dtype)
 
 
 def moved(array: np.ndarray, size: int) -> np.ndarray:

@@ -7,6 +7,7 @@ nothing written. That it neither crashes nor hangs is watched from outside (``ru
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import resource
@@ -102,7 +103,9 @@ def bounded_memory(size: int) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + room, hard))
     try:
         yield
-    except MemoryError as error:
+    except (MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+            raise
         raise Finding(f"more than {room >> 20} MB for {size} bytes") from error
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))

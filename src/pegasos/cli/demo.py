@@ -47,7 +47,7 @@ def command(
         f"{count(cut)} rows × {count(X.shape[1])} features, {X.nnz / rows:.0f} values a row; "
         f"{count(rows - cut)} rows are kept to test on"
     )
-    screen.tell("Problem: minimise ½‖w‖² + C Σ max(0, 1 − y(⟨w, x⟩ + b)),  C = 1,  b not penalised")
+    screen.tell("Problem: minimise ½‖w‖² + C Σ max(0, 1 − y(⟨w, x⟩ + b)),  C = 1")
     wish = Wish(options={"C": 1.0, "tol": tol})
     done = fit(wish.estimator(data.y, "demo"), data, screen, "training on generated text")
     model = done.model
@@ -66,9 +66,7 @@ def command(
     )
     screen.tell(f"  {100 * accuracy:.2f} % of the {count(rows - cut)} other rows are right")
     screen.tell("Next, on your own data (svmlight, CSV, Parquet or Arrow):")
-    screen.tell("  pegasos train FILE              the model goes to FILE's name with .pegasos")
-    screen.tell(
-        "  pegasos datasets                sets that come by name: pegasos train dataset:a9a"
-    )
-    screen.tell("  pegasos train --help            every command teaches by example")
+    screen.tell("  pegasos train FILE          the model goes to FILE's name with .pegasos")
+    screen.tell("  pegasos train dataset:a9a   a set that comes by name (pegasos datasets)")
+    screen.tell("  pegasos train --help        every command teaches by example")
     return FINE if model.converged_ else SHORT

@@ -49,6 +49,7 @@ class Wish:
             raise Usage(f"{source} has no targets: name their column with --target")
         given = {**BIASES[self.bias], **self.options}
         if self.task == "classify":
+            refuse_fractions(y, source)
             weights = weights_of(self.class_weight, y)
             return LinearSVC(class_weight=weights, **given)
         if y.dtype.kind not in "biuf":
@@ -57,6 +58,15 @@ class Wish:
                 f"{str(y[0])!r}: --task classify learns them as labels"
             )
         return LinearSVR(**given)
+
+
+def refuse_fractions(y: np.ndarray, source: str) -> None:
+    """Numbers with fractions are no labels."""
+    if y.dtype.kind == "f" and (broken := y != np.rint(y)).any():
+        raise Usage(
+            f"the targets of {source} are numbers such as {y[broken][0]:g} and not labels: "
+            "--task regress learns to predict them"
+        )
 
 
 def weights_of(wanted: Any, y: np.ndarray) -> Any:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pegasos.cli.exits import OutputError
-from pegasos.cli.screen import Screen
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 KNOWN = (".svm", ".svmlight", ".libsvm", ".txt", ".dat", ".csv", ".tsv", ".parquet", ".arrow",
@@ -46,19 +45,17 @@ def check_can_write(path: Path, force: bool, folder_too: bool = False) -> None:
         raise OutputError(f"{path} cannot be written: no permission in the folder {folder}")
 
 
-def keep_model(model: Any, path: Path, format: str, force: bool, screen: Screen) -> Path:
+def keep_model(model: Any, path: Path, format: str, force: bool) -> None:
     """Save a model; where that fails, elsewhere: hours of training are not thrown away."""
     from pegasos.models import save_model
 
     try:
         save_model(model, path, format=format, force=force)
-        return path
     except (OSError, ValueError) as error:
-        handle, other = tempfile.mkstemp(prefix=f"{path.stem}-", suffix=".pegasos")
-        os.close(handle)
+        other = Path(tempfile.mkdtemp(prefix="pegasos-")) / f"{path.stem}.pegasos"
         try:
-            save_model(model, other, format="pegasos", force=True)
+            save_model(model, other, format="pegasos")
         except (OSError, ValueError):
-            os.unlink(other)
+            other.parent.rmdir()
             raise OutputError(f"the model could not be saved: {error}") from error
         raise OutputError(f"{error}; the model is in {other} instead") from error

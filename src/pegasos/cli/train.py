@@ -89,7 +89,7 @@ def command(
         facts = {"source": source, **shape_of(data)}
         notes = [*screen.notes, *data.notes, *done.notes]
     begun = time.perf_counter()
-    keep_model(done.model, path, format, force, screen)
+    keep_model(done.model, path, format, force)
     spent = {"reading": read_seconds, "training": done.seconds}
     spent["saving"] = time.perf_counter() - begun
     found, fault = None, ""

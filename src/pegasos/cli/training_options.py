@@ -132,7 +132,7 @@ Format = Annotated[
     str,
     _option(
         OUTPUT, "--format", metavar="FORMAT", words=completion.FORMATS,
-        help="Of the model: pegasos, liblinear or svm-light.",
+        help="Of the model: pegasos, liblinear, svm-light or onnx.",
     ),
 ]  # fmt: skip
 Checkpoint = Annotated[
