@@ -63,6 +63,23 @@ def test_names_stand_once_and_star_import_brings_them_all():
     assert set(pegasos.__all__) <= set(names)
 
 
+def test_the_rooms_of_data_are_there_without_an_import_of_their_own(run_python):
+    found = run_python(
+        "import json, sys, pegasos; d = pegasos.data; e = d.DataError; pegasos.datasets; "
+        "print(json.dumps([d.__name__, e.__name__, 'numba' in sys.modules]))"
+    )
+    assert found[:2] == ["pegasos.data", "DataError"]
+    with pytest.raises(AttributeError, match=r"no attribute 'lod'"):
+        _ = pegasos.data.lod
+
+
+@pytest.mark.parametrize("name", pegasos.data.__all__)
+def test_every_public_name_of_data_is_there_and_described(name):
+    found = getattr(pegasos.data, name)
+    assert found.__name__ == name
+    assert found.__doc__
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'LinearSCV'"):
         _ = pegasos.LinearSCV

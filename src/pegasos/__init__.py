@@ -52,6 +52,8 @@ _PUBLIC = {
     "time_to": "pegasos.comparison",
 }
 
+_ROOMS = ("data", "datasets")  # pegasos.data.load, pegasos.datasets.fetch
+
 __all__ = [*_PUBLIC]
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"pegasos.{name}")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
     found = getattr(importlib.import_module(_PUBLIC[name]), name)
@@ -108,4 +112,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return sorted([*globals(), *_PUBLIC, *_ROOMS])

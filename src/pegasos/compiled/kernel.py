@@ -37,7 +37,10 @@ OPTIONS: Any = {
 INLINED = OPTIONS | {"forceinline": True}
 
 # The rooms that a kernel may reach; those above them hold no compiled code.
-COMPILED_ROOMS = ("compiled", "rows", "data", "losses.py", "problem.py", "certificate.py", "solvers")
+COMPILED_ROOMS = (
+    *("compiled", "rows", "losses.py", "data"),
+    *("problem.py", "certificate.py", "solvers"),
+)
 
 PLAIN: bool = getattr(numba.config, "DISABLE_JIT", False)  # NUMBA_DISABLE_JIT=1
 KERNELS: list[Any] = []
