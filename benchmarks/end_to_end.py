@@ -38,6 +38,7 @@ warnings.simplefilter("ignore")
 file, C, tol, out = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 began = time.perf_counter()
 X, y = load_svmlight_file(file)
+X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # or fit refuses it
 read = time.perf_counter()
 model = LinearSVC(C=C, loss="hinge", tol=tol, fit_intercept=False, random_state=0).fit(X, y)
 fitted = time.perf_counter()
@@ -104,7 +105,7 @@ class Liblinear:
         return timed([*command, str(self.file), str(self.model)])[0]
 
     def run(self) -> dict[str, float]:
-        read = self._call(1e300)
+        read = self._call(1e30)
         whole = self._call(self.tol)
         return {"whole": whole, "read": read, "train": whole - read}
 

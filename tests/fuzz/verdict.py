@@ -64,12 +64,22 @@ class _Watch:
     def hear(self, event: str, arguments: tuple) -> None:
         if not self.listens:
             return
-        if event in NEVER:
+        if event in NEVER and not _of_the_cache():
             self.heard.append(f"{event}{arguments!r}"[:300])
         if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITES:
             path = str(arguments[0])
             if "__pycache__" not in path and path != os.devnull:  # compiled code is kept there
                 self.heard.append(f"open for writing: {path!r}"[:300])
+
+
+def _of_the_cache() -> bool:
+    """Whether Numba is reading compiled code, which it has pickled itself."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(os.path.join("numba", "core", "caching.py")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 _watch = _Watch()

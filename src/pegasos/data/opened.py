@@ -237,6 +237,8 @@ class Opened(io.BufferedReader):
         What the file is called in sentences.
     packing : {"", "gz", "bz2", "xz", "zst"}
         How it is packed.
+    fraction : callable
+        How much of the file has been read, from 0 to 1; None where that is not known.
     """
 
     def __init__(self, unpacked: _Unpacked):
