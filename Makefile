@@ -4,6 +4,9 @@
 # make bench-unseen  the same on sets that were not used in tuning
 # make growth        time against the number of rows       make memory  peaks of each solver
 # make literature    every algorithm of the papers on three sets (ARGS="--only reuters2000")
+# make reading       svmlight text against scikit-learn's reader     make end-to-end  text to model
+# make out-of-core   a store of four times the allowed memory, under a control group
+# make faults        kills at random moments, full disks            make fuzz  garbage, for hours
 # make findings      what the papers found, as experiments  make passes  what a pass of each costs
 
 PYTHON ?= python3
@@ -11,7 +14,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 
 .PHONY: demo test lint bench bench-unseen growth mutants first-fit memory literature findings
-.PHONY: passes clean
+.PHONY: passes reading end-to-end out-of-core faults fuzz clean
 
 $(VENV)/.done: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit('pegasos needs Python 3.11 or newer; call make PYTHON=python3.11') if sys.version_info < (3, 11) else None"
@@ -58,6 +61,22 @@ findings: $(VENV)/.done
 
 passes: $(VENV)/.done
 	$(RUN) benchmarks/passes.py
+
+reading: $(VENV)/.done
+	$(RUN) benchmarks/reading.py $(ARGS)
+
+end-to-end: $(VENV)/.done
+	$(RUN) benchmarks/end_to_end.py $(ARGS)
+
+out-of-core: $(VENV)/.done
+	$(RUN) benchmarks/out_of_core.py $(ARGS)
+
+faults: $(VENV)/.done
+	$(RUN) tests/faults.py $(ARGS)
+
+fuzz: $(VENV)/.done
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e ".[fuzz]"
+	$(RUN) tests/fuzz/run.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

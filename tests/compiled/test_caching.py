@@ -3,10 +3,14 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SOURCES
+
+import pegasos
+
+SOURCES = Path(pegasos.__file__).parent.parent
 
 DATA = """
 import json, logging

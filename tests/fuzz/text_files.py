@@ -65,7 +65,7 @@ def check(data: bytes, folder: Path) -> bool:
     path.write_bytes(options.packed(data[2:]))
     expected = _expected(path.read_bytes(), options.asked)
     whole = _guarded(options, lambda: load_svmlight(path, **_words(options)), path, data)
-    _compare(whole, expected, path, places=options.asked.labels == "numbers")
+    _compare(whole, expected, path, places=_first_fault_first(options))
     if isinstance(expected, plain_reader.Refusal) or options.asked.labels != "auto":
         chunks = _outcome(lambda: _in_chunks(path, options), path, data)
         _compare(chunks, expected, path, places=False)
@@ -74,6 +74,11 @@ def check(data: bytes, folder: Path) -> bool:
 
 def _words(options: Options) -> dict:
     return {**options.asked._asdict(), "threads": options.threads}
+
+
+def _first_fault_first(options: Options) -> bool:
+    """Whether the first fault is told. (Words are looked at after the lines of a block.)"""
+    return options.asked.labels == "numbers"
 
 
 def _guarded(options: Options, read, path: Path, data: bytes) -> Data | DataError:
@@ -85,8 +90,10 @@ def _guarded(options: Options, read, path: Path, data: bytes) -> Data | DataErro
     with guarded_text(size, options.part):
         again = _outcome(read, path, data)
     if isinstance(found, DataError) or isinstance(again, DataError):
-        told = isinstance(found, DataError) and _OF_THE_FILE.search(str(found))  # after how much
-        if str(found) != str(again) and not told:
+        same = isinstance(found, DataError) == isinstance(again, DataError)
+        if _first_fault_first(options) and not _OF_THE_FILE.search(str(found)):  # "after … bytes"
+            same = str(found) == str(again)
+        if not same:
             raise Finding(f"in one block {found}, in blocks of {size} bytes {again}")
     else:
         _same(again, found)
@@ -127,9 +134,8 @@ def _expected(content: bytes, asked: plain_reader.Asked):
 def _compare(found: Data | DataError, expected, path: Path, places: bool) -> None:
     """The reader and its twin agree: on yes or no, on the place, and on every bit.
 
-    The place of the first fault, that is. Where the reader must first find out what it reads, it
-    may meet another one before: it looks at words after their lines, and when it reads in chunks,
-    for an index 0 in the whole file.
+    On the place of the first fault, that is. In chunks the reader may meet another one before, as
+    it has looked for an index 0 in the whole file.
     """
     if isinstance(found, DataError):
         if not isinstance(expected, plain_reader.Refusal):

@@ -139,6 +139,7 @@ def signature(error: BaseException) -> str:
         frames += traceback.extract_tb(error.__cause__.__traceback__)
     places = [f for f in frames if "pegasos" in f.filename and not f.filename.startswith(here)]
     place = f"{Path(places[-1].filename).name}:{places[-1].name}" if places else "the harness"
-    words = re.sub(r"0x[0-9a-f]+|[0-9]+", "0", str(error))
+    words = re.sub(r"/[^ :]*/", "", str(error))
+    words = re.sub(r"0x[0-9a-f]+|[0-9]+", "0", words)
     words = re.sub(r"'[^']*'|\"[^\"]*\"", "'…'", words)
     return f"{type(error).__name__} in {place}: {words[:80]}"
