@@ -633,3 +633,10 @@ def test_every_file_descriptor_is_given_back(tmp_path):
     with pytest.raises(DataError):
         load_svmlight(path)
     assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_of_two_faults_the_first_is_told(threads):
+    text = b"spam 1:1\n\xff 1:1\nham x\n"
+    with pytest.raises(DataError, match=r":2:1: "):
+        load_svmlight(io.BytesIO(text), threads=threads)

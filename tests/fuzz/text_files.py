@@ -227,7 +227,12 @@ def seeds() -> list[bytes]:
     found += [b"\0\0" + pack(made_text(rng, 0.0)) for pack in _PACK.values()]
     found += [b"\0\0" + pack(b"\n" * 20_000) for pack in _PACK.values()]
     found += [bytes([k, 0]) + b"1 1:" + b"\n-1 2:".join(NUMBERS[:13]) for k in (0, 1)]
-    found += [b"\0\0", b"\0\0\n\n# nothing\n", b"\0\0\xef\xbb\xbf1 1:1\n", b"\0\x40" + b"1 1:1\n" * 300]
+    found += [
+        b"\0\0",
+        b"\0\0\n\n# nothing\n",
+        b"\0\0\xef\xbb\xbf1 1:1\n",
+        b"\0\x40" + b"1 1:1\n" * 300,
+    ]
     return found
 
 
@@ -263,7 +268,9 @@ def made_text(rng: random.Random, wild: float) -> bytes:
         for _ in range(rng.choice([0, 1, 2, 5])):
             index += rng.choice([1, 1, 1, 2, 17, 100_000])
             value = some(made_number(rng), NUMBERS)
-            parts.append(some(b"%d" % index, INDICES) + some(b":", [b"", b"::", b" :", b": "]) + value)
+            parts.append(
+                some(b"%d" % index, INDICES) + some(b":", [b"", b"::", b" :", b": "]) + value
+            )
         line = b"".join(part + some(b" ", BLANKS) for part in parts)
         lines.append(line + some(b"", [b"#", b"# a comment", b" #1 1:1", b"#\0\xff"]))
         lines.append(some(end, [b"\n\n", b"\r", b"\n#\n", b"\n \n", b""]))

@@ -124,9 +124,10 @@ def test_the_number_of_a_bad_row_counts_from_the_first_of_all(tmp_path):
         take_in(stored(X, tmp_path, 10))
 
 
-def test_a_column_that_stands_twice_is_refused(tmp_path):
-    X = sp.csr_array((np.ones(3), np.array([1, 1, 2]), np.array([0, 2, 3])), shape=(2, 4))
-    with pytest.raises(ValueError, match="stands twice in one of the rows 0 to 1 of the store"):
+@pytest.mark.parametrize("columns", [[1, 1, 2], [2, 1, 2]])
+def test_columns_that_do_not_ascend_are_refused(tmp_path, columns):
+    X = sp.csr_array((np.ones(3), np.array(columns), np.array([0, 2, 3])), shape=(2, 4))
+    with pytest.raises(ValueError, match="one of the rows 0 to 1 of the store do not ascend"):
         take_in(stored(X, tmp_path, 5))
 
 

@@ -130,7 +130,7 @@ def _json(path: Path) -> dict[str, Any]:
                 f"a regular file of at most {MOST_BYTES >> 20} MB is expected"
             )
         with open(file, "rb") as opened:
-            found = json.loads(opened.read(MOST_BYTES).decode())
+            found = json.loads(opened.read(about.st_size).decode())
     except FileNotFoundError:
         raise DataError(f"{path} is not a store: it has no {NAME}") from None
     except json.JSONDecodeError as error:

@@ -390,12 +390,12 @@ class _Reader:
             noted = self._parse(block, run)
         for what, at in noted.tolist():
             self._decide(block, what, at)
-        if run[parsing.STATUS] != parsing.DONE:
-            self._refuse(block, int(run[parsing.STATUS]), int(run[parsing.AT]))
         row, entry = int(start[parsing.ROW]), int(start[parsing.ENTRY])
         end = int(run[parsing.ROW])
-        if self._rules.words:
+        if self._rules.words:  # before what stopped the parser, so that the first fault is told
             self._take_words(block, self.rows.labels[row:end])
+        if run[parsing.STATUS] != parsing.DONE:
+            self._refuse(block, int(run[parsing.STATUS]), int(run[parsing.AT]))
         entries = int(run[parsing.ENTRY]) - entry
         self.rows.settle(row, end - row, entry, entries, int(run[parsing.WIDTH]))
 

@@ -52,8 +52,8 @@ def take_in(X: Any) -> Intake:
         return _from_files(X)
     rows, n_features = (_csr if _is_sparse(X) else _dense)(X, notes)
     _refuse_sizes(n_rows(rows), n_features)
-    norms, duplicates = _check(rows, n_features)
-    if duplicates:
+    norms, ascending = _check(rows, n_features)
+    if not ascending and _any_twice(rows, np.full(n_features, -1)):
         import scipy.sparse
 
         X = scipy.sparse.csr_array(
@@ -87,11 +87,11 @@ def _from_files(X: StoredRows) -> Intake:
     for first, last in blocks.in_order():
         if isinstance(X.rows, CSR):
             _check_pointers(X.rows, first, last)
-        norms[first:last], duplicates = _check(_by_itself(X.rows, first, last), n_features, first)
-        if duplicates:
+        norms[first:last], ascending = _check(_by_itself(X.rows, first, last), n_features, first)
+        if not ascending:
             raise ValueError(
-                f"a column stands twice in one of the rows {first} to {last - 1} of the store: "
-                "write it again"
+                f"the columns of one of the rows {first} to {last - 1} of the store do not ascend, "
+                "as they do in every store that is written whole: write it again"
             )
     return Intake(X.rows, n_features, norms, (), blocks)
 
@@ -196,7 +196,7 @@ def _refuse_pointer(row: int, size: int) -> None:
 
 
 def _check(rows: Rows, n_features: int, before: int = 0) -> tuple[np.ndarray, bool]:
-    """Squared norms of all rows, and whether a column stands twice in one.
+    """Squared norms of all rows, and whether the columns of each ascend.
 
     ``before`` is the number of the first row, where these are not all.
     """
@@ -205,7 +205,7 @@ def _check(rows: Rows, n_features: int, before: int = 0) -> tuple[np.ndarray, bo
     norms = np.empty(n_rows(rows))
     fault, row, ascending = _scan(rows, n_features, norms)
     if fault == _FINE:
-        return norms, not ascending and bool(_any_twice(rows, np.full(n_features, -1)))
+        return norms, ascending
     if fault == _BAD_POINTER:
         _refuse_pointer(row + before, rows.values.size)
     if fault == _BAD_COLUMN:
