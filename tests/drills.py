@@ -219,16 +219,16 @@ class Solve(Drill):
 
     def prepare(self) -> None:
         self.make_rows()
-        self.whole = self._train()
+        self.whole = self.train()
 
     def work(self) -> None:
-        self._train(self.out / "run")
+        self.train(self.out / "run")
 
     def check(self) -> None:
-        same_bits(self._train(self.out / "run"), self.whole)
+        same_bits(self.train(self.out / "run"), self.whole)
         alone(self.out, "run")
 
-    def _train(self, checkpoint: Path | None = None) -> list[Any]:
+    def train(self, checkpoint: Path | None = None) -> list[Any]:
         from pegasos import DualAscent, Problem, solve
 
         resume = checkpoint if checkpoint is not None and checkpoint.exists() else None
@@ -256,7 +256,7 @@ class SolveStore(Solve):
 
         data = load_svmlight(self.make_rows())
         write_store(self.inputs / "rows.store", data, block_rows=data.X.shape[0] // 7, force=True)
-        self.whole = self._train()
+        self.whole = self.train()
 
     def _rows(self) -> tuple[Any, np.ndarray]:
         from pegasos.data import open_store
@@ -348,14 +348,14 @@ class Save(Drill):
     def work(self) -> None:
         from pegasos import save_model
 
-        models = self._models()
+        models = self.models()
         for k in range(int(120 * self.size) + 2):
             save_model(models[k % 2], self.out / "model", force=True)
 
     def check(self) -> None:
         from pegasos import load_model, save_model
 
-        models = self._models()
+        models = self.models()
         target = self.out / "model"
         if target.exists():
             found = load_model(target).coef_
@@ -365,7 +365,7 @@ class Save(Drill):
         alone(self.out, "model")
 
     @staticmethod
-    def _models() -> list[Any]:
+    def models() -> list[Any]:
         from pegasos.models.fitted import unproved
 
         return [

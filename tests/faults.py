@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from drills import DRILLS, Drill, expect, files_of
-from full_disk import full_disk
+from full_disk import SKIPPED, full_disk
 
 HERE = Path(__file__).resolve()
 _POLL = 5e-4  # seconds
@@ -112,9 +112,8 @@ def killed(drill: Drill, early: float, late: float) -> str:
 def perform(drill: Drill, kills: int, steps: int, seed: int = 0) -> Tally:
     """Kill the work that often at random moments, and at so many of its steps."""
     drill.folder.mkdir(parents=True, exist_ok=True)
-    drill.prepare()
+    drill.prepare()  # which has compiled all there is
     inputs = files_of(drill.inputs)
-    unbroken(drill)  # compiles
     to_begin, seconds = unbroken(drill)
     rng = np.random.default_rng(seed)
     when = {"before": 0, "during": 0, "after": 0}
@@ -197,7 +196,7 @@ def _all(chosen: list[str], folder: Path, args: argparse.Namespace) -> int:
     if "disk" in chosen:
         for name, fault in full_disk(folder, args.size):
             print(f"full disk: {name}: {fault or 'one sentence, nothing left behind'}", flush=True)
-            faults += [f"full disk: {name}: {fault}"] if fault not in ("", "skipped") else []
+            faults += [f"full disk: {name}: {fault}"] if fault not in ("", SKIPPED) else []
     for fault in faults:
         print(fault)
     print(f"{len(faults)} faults")

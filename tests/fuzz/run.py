@@ -35,7 +35,6 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE.parent.parent / "out" / "fuzz"
 TARGETS = {"text": "text_files", "store": "store_folders", "models": "model_files"}
 ENGINES = ("hypothesis", "atheris", "replay")
-HANG = 20  # seconds for one input
 IN_MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
 _FEW = 300  # examples below which the seeds are few, too
 
@@ -57,8 +56,8 @@ class Row(NamedTuple):
 class Trial:
     """One input after the other; what is found is kept, and the run goes on."""
 
-    def __init__(self, target: Any, out: Path, room: Path):
-        self.target, self.out, self.room = target, out, room
+    def __init__(self, target: Any, out: Path, room: Path, hang: float):
+        self.target, self.out, self.room, self.hang = target, out, room, hang
         self.journal = Journal(out / "journal")
         self.log = (out / "hang.log").open("w")
 
@@ -78,7 +77,7 @@ class Trial:
         if len(data) > self.target.LONGEST:
             return
         self.journal.begin(data)
-        faulthandler.dump_traceback_later(HANG, exit=True, file=self.log)
+        faulthandler.dump_traceback_later(self.hang, exit=True, file=self.log)
         accepted = False
         try:
             accepted = self.target.check(data, self.room)
@@ -113,14 +112,14 @@ def child(args: argparse.Namespace) -> int:
         import sklearn.base  # noqa: F401
 
         with atheris.instrument_imports(include=["pegasos"]):
-            target = importlib.import_module(TARGETS[args.target])
+            target = importlib.import_module(TARGETS.get(args.target, args.target))
             importlib.import_module("pegasos.models")
     else:
-        target = importlib.import_module(TARGETS[args.target])
+        target = importlib.import_module(TARGETS.get(args.target, args.target))
     seeds = [file.read_bytes() for file in sorted((args.folder / "seeds").iterdir())]
     room = Path(tempfile.mkdtemp(prefix="pegasos-fuzz-", dir=IN_MEMORY))
     try:
-        trial = Trial(target, args.folder / args.engine, room)
+        trial = Trial(target, args.folder / args.engine, room, args.hang)
         trial.warm_up(seeds)
         ENGINE[args.engine](args, trial, seeds)
     finally:
@@ -177,7 +176,7 @@ def with_atheris(args: argparse.Namespace, trial: Trial, seeds: list[bytes]) -> 
     corpus = args.folder / "corpus"
     words = [sys.argv[0], str(corpus), str(args.folder / "seeds"), f"-seed={args.seed + 1}"]
     words += [f"-max_len={trial.target.LONGEST}", "-print_final_stats=1", "-rss_limit_mb=4096"]
-    words += [f"-max_total_time={max(int(args.seconds), 1)}", f"-timeout={10 * HANG}"]
+    words += [f"-max_total_time={max(int(args.seconds), 1)}", f"-timeout={int(10 * args.hang)}"]
     words += [f"-runs={args.examples}"] if args.examples else []
     atheris.Setup(words, trial, custom_mutator=mutator)
     atheris.Fuzz()
@@ -228,7 +227,7 @@ def run(name: str, engine: str, args: argparse.Namespace) -> Row:
     while (left := args.seconds - (time.monotonic() - begun)) > 0:
         words = [sys.executable, str(HERE / "run.py"), "--child", engine, "--only", name]
         words += ["--folder", str(folder), "--seconds", str(left), "--examples", str(args.examples)]
-        words += ["--seed", str(args.seed + 1000 * crashes)]
+        words += ["--seed", str(args.seed + 1000 * crashes), "--hang", str(args.hang)]
         with (place / f"log{crashes}").open("wb") as log:
             done = subprocess.run(
                 words, cwd=HERE, env=environment, stdout=log, stderr=subprocess.STDOUT
@@ -248,7 +247,7 @@ def _keep_crash(folder: Path, place: Path, code: int, journal: Journal, crashes:
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
     hang = (place / "hang.log").read_text() if (place / "hang.log").exists() else ""
     if hang:
-        how = f"took more than {HANG} s\n{hang}"
+        how = f"took too long over one input\n{hang}"
     log = (place / f"log{crashes - 1}").read_text(errors="replace")[-4000:]
     data = journal.read().at_work
     name = folder / f"crash-{place.name}-{hashlib.sha256(data).hexdigest()[:12]}"
@@ -264,6 +263,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--engines", default=",".join(ENGINES), help="engines, with commas")
     parser.add_argument("--folder", type=Path, default=OUT, help="where corpora and findings lie")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--hang", type=float, default=20.0, help="seconds for one input")
     parser.add_argument("--jobs", type=int, default=1, help="targets at a time")
     parser.add_argument("--child", dest="engine", help=argparse.SUPPRESS)
     args = parser.parse_args(arguments)

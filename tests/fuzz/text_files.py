@@ -209,10 +209,12 @@ NUMBERS = [
 INDICES = [b"0", b"00", b"01", b"2147483646", b"2147483647", b"4294967296", b"9" * 25, b"-1", b"+1",
            b"", b"1.0", b"a", b"0" * 30 + b"7", b"qid"]  # fmt: skip
 LABELS = [b"+1", b"-1", b"1", b"0", b"spam", b"ham", "ü".encode(), b"1,2", b"a:b", b"\xff",
-          b"\xc2\x85", b"x" * 255, b"x" * 256, b"nan", b"Infinity", b"1e400", b"\x7f", b"a\0b"]  # fmt: skip
+          b"\xc2\x85", b"x" * 255, b"x" * 256, b"nan", b"Infinity", b"1e400", b"\x7f",
+          b"a\0b"]  # fmt: skip
 BLANKS = [b"  ", b"\t", b"\r", b" \t ", b"\x0b", b"\x0c", b"\0", b"", b"\xc2\xa0"]
 GROUPS = [b"qid:1", b"qid:2", b"qid:", b"qid:-1", b"qid:" + b"9" * 17, b"qid:" + b"9" * 18,
-          b"qid:0000000000000000000001", b"qid:1.5", b"QID:1", b"qid :1", b"qid:1 qid:1"]  # fmt: skip
+          b"qid:0000000000000000000001", b"qid:1.5", b"QID:1", b"qid :1",
+          b"qid:1 qid:1"]  # fmt: skip
 TOKENS = [*NUMBERS, *INDICES, *LABELS, *BLANKS, *GROUPS, b":", b"#", b"\n", b"\r\n", b"\n#\n",
           b"\xef\xbb\xbf", b" 0:1", b" 1:1", b"\x1f\x8b\x08", b"BZh91AY&SY"]  # fmt: skip
 

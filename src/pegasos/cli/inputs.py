@@ -176,9 +176,9 @@ def _whole(source: str, kind: str, options: dict[str, Any], screen: Screen) -> A
 
     if kind == "set":
         return fetched(source, screen, options["dtype"])
-    with screen.showing(Moving(f"reading {source}", follows=file_of(source, kind))):
-        with _importing_meanwhile(kind):
-            return load(source, **options)
+    view = Moving(f"reading {source}", follows=file_of(source, kind))
+    with screen.showing(view), _importing_meanwhile(kind):
+        return load(source, **options)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ class Block:
     text: np.ndarray  # read-only bytes, and room behind
     first: int
     last: int
-    fraction: float | None  # how much of the file has been read so far
+    fraction: float | None  # how much of the text has been read so far, where that is known
     final: bool
 
 
@@ -56,7 +56,9 @@ def blocks_of_lines(file: Opened, size: int) -> Generator[Block, None, None]:
         first = len(_MARK) if first is None and room[:3].tobytes() == _MARK else 0
         view = room.view()
         view.flags.writeable = False
-        yield Block(view, first, end, file.fraction(), final)
+        # Of a packed file nothing can be guessed: its beginning may pack much better than its rest.
+        fraction = None if file.packing else file.fraction()
+        yield Block(view, first, end, fraction, final)
         if other.size < room.size:
             other = _buffer(room.size - _BEHIND)
         other[: rest.size] = rest

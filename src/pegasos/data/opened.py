@@ -19,7 +19,8 @@ from typing import Any, BinaryIO
 from pegasos.data.examples import DataError
 
 _BUFFER = 1 << 16
-_SIP = 1 << 12  # of zst at a time: a few bytes may become megabytes
+_LEAST_SIP, _MOST_SIP = 1 << 8, 1 << 16  # of zst at a time: a few bytes may become megabytes,
+_GULP = 1 << 20  # and this is enough
 
 # How packed files begin, and what they are called in sentences and endings.
 MAGIC = {
@@ -124,6 +125,7 @@ class _Zstandard(io.RawIOBase):
         self._make = zstandard.ZstdDecompressor().decompressobj
         self._file = file
         self._frame: Any = None
+        self._sip = _LEAST_SIP
         self._waiting = memoryview(b"")
 
     def readable(self) -> bool:
@@ -144,7 +146,7 @@ class _Zstandard(io.RawIOBase):
             packed = b""
             if self._frame is not None and self._frame.eof:
                 packed, self._frame = self._frame.unused_data, None
-            packed = packed or self._file.read(_SIP)
+            packed = packed or self._file.read(self._sip)
             if not packed:
                 if self._frame is not None:
                     raise EOFError
@@ -152,6 +154,8 @@ class _Zstandard(io.RawIOBase):
             if self._frame is None:
                 self._frame = self._make()
             self._waiting = memoryview(self._frame.decompress(packed))
+            sip = self._sip * 2 if len(self._waiting) < _GULP else self._sip // 2
+            self._sip = min(max(sip, _LEAST_SIP), _MOST_SIP)
         return True
 
 

@@ -7,7 +7,6 @@ so sparse, are expanded in blocks and multiplied by BLAS.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
 from pegasos.compiled import kernel, unsigned
 from pegasos.rows.stored import CSR, Rows
@@ -29,6 +28,8 @@ def add_gram(rows: Rows, which: np.ndarray, weights: np.ndarray, gram: np.ndarra
             above = np.triu(gram, 1)
             gram += above.T - above
         return
+    from scipy.linalg.blas import dsyrk  # here: who only reads rows need not wait for it
+
     table = np.empty((_BLOCK, gram.shape[0]))
     for first in range(0, which.size, _BLOCK):
         part = slice(first, min(first + _BLOCK, which.size))
