@@ -97,16 +97,18 @@ def unbroken(drill: Drill) -> tuple[float, float]:
 def killed(drill: Drill, early: float, late: float) -> str:
     """Kill the work at a moment: so long after its start, or after something is written."""
     process = start(drill)
+    there = os.listdir(drill.out)
     if early:
         time.sleep(early)
     elif begun(drill, process):
         time.sleep(late)
     ended = process.poll() is not None
     process.kill()
-    process.communicate()
+    _, said = process.communicate()
     if ended:
+        expect(process.returncode == 0, f"it fails by itself: {said.decode()[-500:]}")
         return "after"
-    return "before" if not os.listdir(drill.out) else "during"
+    return "before" if os.listdir(drill.out) == there else "during"
 
 
 def perform(drill: Drill, kills: int, steps: int, seed: int = 0) -> Tally:
@@ -120,10 +122,10 @@ def perform(drill: Drill, kills: int, steps: int, seed: int = 0) -> Tally:
     faults: list[str] = []
 
     def attempt(what: str, kill: Callable[[], str | None]) -> None:
-        where = kill()
-        if where is not None:
-            when[where] += 1
         try:
+            where = kill()
+            if where is not None:
+                when[where] += 1
             expect(files_of(drill.inputs) == inputs, "the input was changed")
             drill.check()
         except Exception as error:

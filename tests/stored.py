@@ -29,3 +29,10 @@ def stored(X, folder: Path, block_rows: int) -> StoredRows:
     views = [mapped.array for mapped in maps]
     rows = CSR(*views, 0.0) if sp.issparse(X) else Dense(*views, 0.0)
     return StoredRows(rows, X.shape[1], block_rows, maps)
+
+
+def resident_file_bytes() -> int:
+    """The file-backed memory of this process that is resident now."""
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith("RssFile"))
+    return int(line.split()[1]) * 1024

@@ -456,13 +456,14 @@ def test_between_looks_a_run_is_saved_by_the_clock(tmp_path, monkeypatch):
     np.testing.assert_array_equal(whole.w, saved.w)
 
 
-def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fault", [DataError("no space"), OSError("no space on the device")])
+def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path, monkeypatch, fault):
     real, times = driver.saved_file, []
 
     def full_after_the_first(path, force):
         times.append(path)
         if len(times) > 1:
-            raise DataError(f"no space left while writing {path}")
+            raise fault
         return real(path, force)
 
     monkeypatch.setattr(driver, "saved_file", full_after_the_first)
@@ -470,10 +471,25 @@ def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path, monkeypatch):
     solution = solve(noisy(), Pegasos(), tol=None, max_passes=9, checkpoint=file)
     whole = solve(noisy(), Pegasos(), tol=None, max_passes=9)
     np.testing.assert_array_equal(solution.w, whole.w)
-    kept = [note for note in solution.trace.notes if "the checkpoint before is kept: no sp" in note]
+    kept = [note for note in solution.trace.notes if "the checkpoint before is kept: no space" in note]
     assert len(kept) == len(times) - 1 > 0
     rest = solve(noisy(), Pegasos(), tol=None, max_passes=9, resume=file)
     np.testing.assert_array_equal(rest.w, whole.w)
+
+
+def test_a_resumed_run_whose_disk_is_full_goes_on(tmp_path, monkeypatch):
+    file = tmp_path / "run"
+    solve(noisy(), Pegasos(), tol=None, max_passes=3, checkpoint=file)
+
+    def full(path, force):
+        raise DataError("no space left")
+
+    monkeypatch.setattr(driver, "saved_file", full)
+    rest = solve(noisy(), Pegasos(), tol=None, max_passes=9, resume=file, checkpoint=file)
+    whole = solve(noisy(), Pegasos(), tol=None, max_passes=9)
+    np.testing.assert_array_equal(rest.w, whole.w)
+    with pytest.raises(DataError, match="no space left"):  # another place, where nothing is yet
+        solve(noisy(), Pegasos(), tol=None, resume=file, checkpoint=tmp_path / "other")
 
 
 def test_a_checkpoint_that_can_never_be_written_ends_the_run_at_once(tmp_path):

@@ -17,7 +17,7 @@ import numpy as np
 from pegasos.compiled import kernel, weighted_crossing
 from pegasos.losses import best_bias, clip, dual_value, total_loss
 from pegasos.problem import Problem
-from pegasos.rows import add, dot, in_order, part, prefetch_ahead
+from pegasos.rows import add, dot, part, prefetch_ahead
 
 ROUNDING = 64 * np.finfo(np.float64).eps
 FINEST_TOLERANCE = 1e-12
@@ -160,7 +160,14 @@ def _balance(problem: Problem, beta: np.ndarray, z: np.ndarray, w_beta: np.ndarr
         del keys, size, heavy
     left = max(abs(excess) - _taken(problem.y, z, beta, side, last, share), 0.0)
     changed, largest = -1, 0.0
-    for first, stop in in_order(problem.intake.blocks, beta.size):
+
+    def to_lower(first: int, stop: int) -> bool:
+        some = slice(first, stop)
+        return bool(
+            ((beta[some] * side > 0.0) & (side * (problem.y[some] - z[some]) <= last)).any()
+        )
+
+    for first, stop in problem.spans_of(to_lower):
         lowered, left = _lower(
             part(problem.rows, first, stop),
             problem.y[first:stop],

@@ -112,7 +112,8 @@ def compare(
         problem, test rows, solver, seed, budget, looks and the version of pegasos: delete the file
         when you have changed a solver, or the machine.
     on_event : callable, optional
-        Called as ``on_event(label, seed, event)`` at every look and note of a run.
+        Called as ``on_event(label, seed, event)`` with every event of a run: its progress, many
+        times a second, its looks and its notes.
 
     Returns
     -------

@@ -351,7 +351,7 @@ def solve_many(
             on_event,
             k,
         )
-        file = checkpoint_file(checkpoint, k, len(problems))
+        file = files[k]
         saved = file if resume and file is not None and file.exists() else None
         return replace(run.go(interrupt, seeds[k], answers[k], file, saved), state=None)
 
@@ -360,6 +360,10 @@ def solve_many(
         raise TypeError(f"solve_many has no option {', '.join(sorted(unknown))}")
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint, the name of the files to go on from")
+    files = [checkpoint_file(checkpoint, k, len(problems)) for k in range(len(problems))]
+    for file in files:
+        if file is not None and not resume:  # or a later one would go on with an earlier fit
+            file.unlink(missing_ok=True)
     with Interrupt() as interrupt, limit_blas():
         if workers == 1:
             return [one(k) for k in range(len(problems))]
@@ -414,11 +418,15 @@ class _Run:
         if warm is not None:
             _check_warm(problem, solver, warm)
             warm = replace(warm, b=warm.b - problem.shift if problem.free_bias else 0.0)
+        blocks = problem.intake.blocks
+        read_before = 0 if blocks is None else blocks.rows_read
         before = time.perf_counter()
         state = solver.start(problem, _sequence(seed), warm)
         self.solver_seconds = time.perf_counter() - before
         if resume is not None:
             self._load(Path(resume), state)
+            if checkpoint is not None and os.path.realpath(resume) == os.path.realpath(checkpoint):
+                self.saved_at = self.begun  # the last good state is there
         else:
             for text in (*problem.intake.notes, *self._notes()):
                 self._note(text)
@@ -428,6 +436,10 @@ class _Run:
         status = self._over_already(state, goal, checkpoint)
         while not status:
             status = self._turn(interrupt, state, goal, checkpoint)
+        if blocks is not None:
+            blocks.release()
+            readings = (blocks.rows_read - read_before) / problem.intake.n_rows
+            self._note(f"the store was read {readings:.1f} times, looks included")
         return self._finish(INTERRUPTED if interrupt.set else status, state)
 
     def _notes(self):
@@ -480,7 +492,7 @@ class _Run:
         scheduled = report.look or self.visits >= due or estimate <= 0.97 * goal
         self._emit("progress")
         if not (scheduled or stop or self.visits >= asked):
-            since = time.perf_counter() - max(self.saved_at, self.begun)
+            since = time.perf_counter() - max(self.saved_at, self.begun)  # none yet: from here on
             if checkpoint is not None and since >= SAVE_EVERY:
                 self._save(Path(checkpoint), state, "")
             return ""
@@ -622,6 +634,7 @@ class _Run:
         header = {
             "format": FORMAT,
             "solver": describe(self.solver),
+            "rows": _how_rows_lie(self.problem),
             "problem": self.problem.fingerprint(),
             "stopped": stopped,
             "state": numbers,
@@ -634,7 +647,7 @@ class _Run:
         try:
             with saved_file(path, force=True) as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
-        except DataError as error:
+        except (DataError, OSError) as error:
             if math.isinf(self.saved_at):
                 raise
             self._note(f"the checkpoint before is kept: {error}")
@@ -647,17 +660,23 @@ class _Run:
             header = json.loads(arrays.pop("header").tobytes())
         except FileNotFoundError:
             raise
-        except Exception as error:
-            raise ValueError(f"{path} is not a complete checkpoint of pegasos ({error})") from None
+        except Exception:  # whatever else it is: NumPy and JSON say that in many ways
+            raise ValueError(
+                f"{path} is not a complete checkpoint of pegasos: give a file that a run has saved"
+            ) from None
         for what, found, wanted in (
             ("format", header.get("format"), FORMAT),
             ("solver", header.get("solver"), describe(self.solver)),
-            ("problem", header.get("problem"), self.problem.fingerprint()),
+            ("way of keeping rows", header.get("rows"), _how_rows_lie(self.problem)),
         ):
             if found != wanted:
                 raise ValueError(
                     f"{path} belongs to another {what}: it holds {found}, this run has {wanted}"
                 )
+        if header.get("problem") != self.problem.fingerprint():
+            raise ValueError(
+                f"{path} belongs to another problem: rows, targets, weights, loss, C or bias differ"
+            )
         best_beta, best_w = arrays.pop("best_beta", None), arrays.pop("best_w", None)
         saved = {name.removeprefix("state."): array for name, array in arrays.items()}
         self.solver.restore(self.problem, state, {**header["state"], **saved})
@@ -686,6 +705,12 @@ def _answers(warm: Any, count: int) -> Sequence[Answer | Solution | None]:
             f"warm must be a list with one answer, or None, for each of {count} problems"
         )
     return warm
+
+
+def _how_rows_lie(problem: Problem) -> str:
+    """What decides, besides the problem, in which order its rows are visited."""
+    blocks = problem.intake.blocks
+    return "memory" if blocks is None else f"a store, {blocks.bounds[1]} to a block"
 
 
 def _first_portion(problem: Problem) -> int:

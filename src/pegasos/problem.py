@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -160,9 +160,17 @@ class Problem:
         return self.intake.blocks is not None
 
     def in_order(self) -> Iterator[np.ndarray]:
-        """The rows that count, block by block, each in memory while it is yielded."""
-        for first, last in in_order(self.intake.blocks, self.intake.n_rows):
+        """The rows that count, some after the other, each in memory while it is yielded."""
+        for first, last in self.spans_of(lambda a, b: self._place_of(b) > self._place_of(a)):
             yield self.which[self._place_of(first) : self._place_of(last)]
+
+    def spans_of(self, wanted: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
+        """The spans of rows that are wanted, each in memory while it is yielded."""
+        blocks = self.intake.blocks
+        if blocks is None:
+            yield 0, self.intake.n_rows
+            return
+        yield from blocks.in_order([span for span in blocks.spans() if wanted(*span)])
 
     def _place_of(self, row: int) -> int:
         """How many of the rows before this one count."""

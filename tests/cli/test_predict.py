@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
 
 from pegasos import LinearSVC
-from pegasos.data import load, write_store
+from pegasos.data import Data, load, write_store
 from pegasos.models import load_model, save_model
 
 
@@ -199,6 +199,64 @@ def test_test_rows_have_the_index_base_of_the_training_rows(pegasos, tmp_path):
     (tmp_path / "t.svm").write_text("1 3:1\n")
     pegasos("train", "zero.svm", "--test", "t.svm", "--force", code=2)
     assert "t.svm:1:3" in pegasos.err
+
+
+@pytest.mark.parametrize("trained_on", ["zero.svm", "zero.store"])
+def test_a_model_knows_from_what_its_indices_count(pegasos, tmp_path, trained_on):
+    (tmp_path / "zero.svm").write_text("1 0:1 2:1\n-1 1:1 2:1\n1 0:2\n-1 1:3\n")
+    (tmp_path / "t.svm").write_text("1 1:1\n-1 2:1\n")  # by itself it would count from 1
+    pegasos("convert", "zero.svm", "zero.store")
+    pegasos("train", trained_on, "-o", "m")
+    fitted = load_model(tmp_path / "m")
+    assert fitted.index_base_ == 0
+    assert pegasos.answer("info", "m")["index_base"] == 0
+    assert "count from 0" in pegasos("info", "m")
+    scores = numbers(pegasos("predict", "m", "t.svm", "--scores"))[:, 0]
+    assert pegasos.err == ("  indices count from 0: as in the data that the model was trained on\n")
+    assert_array_equal(scores, fitted.decision_function([[0, 1, 0], [0, 0, 1]]))
+    scores = numbers(pegasos("predict", "m", "t.svm", "--scores", "--zero-based", "no"))[:, 0]
+    assert "indices count from 1: as asked" in pegasos.err
+    assert_array_equal(scores, fitted.decision_function([[1, 0, 0], [0, 1, 0]]))
+    predicted = fitted.predict([[0, 1, 0], [0, 0, 1]])
+    assert pegasos.answer("evaluate", "m", "t.svm")["accuracy"] == np.mean(predicted == [1, -1])
+    assert "as in the data that the model was trained on" in pegasos.err
+
+
+def test_a_model_of_indices_from_1_refuses_an_index_0(pegasos, model, two, tmp_path):
+    (tmp_path / "t.svm").write_text("1 0:1\n")
+    pegasos("train", "two.svm", "-o", "n")
+    pegasos("predict", "n", "t.svm", "--quiet", code=2)
+    assert "t.svm:1:3: " in pegasos.err
+    pegasos("predict", "m", "t.svm")  # saved by hand: it does not know
+    assert "an index 0 was found" in pegasos.err
+
+
+def test_models_of_others_do_not_know_from_what_indices_count(pegasos, tmp_path):
+    (tmp_path / "zero.svm").write_text("1 0:1 2:1\n-1 1:1 2:1\n")
+    (tmp_path / "t.svm").write_text("1 1:1\n")
+    pegasos("train", "zero.svm", "-o", "m", "--format", "liblinear")
+    pegasos("predict", "m", "t.svm")
+    assert "indices count from 1: no index 0 was found" in pegasos.err
+
+
+def test_a_store_whose_columns_are_others_is_refused(pegasos, houses, tmp_path):
+    words = "--target", "price", "--categorical", "town"
+    pegasos("convert", "houses.csv", "houses.store", *words)
+    pegasos("train", "houses.store", "--task", "regress", "-o", "m")
+    names = load_model(tmp_path / "m").feature_names_in_.tolist()
+    assert names == ["size", "town=x", "town=y"]
+    out = numbers(pegasos("predict", "m", "houses.store"))
+    assert_array_equal(out, numbers(pegasos("predict", "m", "houses.csv")))
+    assert "feature names" not in pegasos.err
+    data = load(tmp_path / "houses.csv", target="price", categorical=["town"])
+    turned = Data(data.X[:, ::-1].copy(), data.y, feature_names=data.feature_names[::-1])
+    write_store(tmp_path / "turned", turned)
+    for command in ("predict", "evaluate"):
+        pegasos(command, "m", "turned", "--quiet", code=2)
+        assert pegasos.err == (
+            "turned: feature 1 is 'town=y', where the model was trained on 'size': it is a model "
+            "for other data, or for another order of columns\n"
+        )
 
 
 @pytest.mark.parametrize(

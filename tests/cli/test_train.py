@@ -51,6 +51,8 @@ def test_what_belongs_to_the_session_is_not_in_the_model(pegasos, two, tmp_path)
     pegasos("train", "two.svm", "--checkpoint", "run")
     model = load_model(tmp_path / "two.pegasos")
     assert (model.checkpoint, model.resume, model.on_event) == (None, False, None)
+    parameters = pegasos.answer("info", "two.pegasos")["parameters"]
+    assert not {"checkpoint", "resume", "on_event"} & set(parameters)
 
 
 def test_json_for_machines(pegasos, two):

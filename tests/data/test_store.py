@@ -317,13 +317,18 @@ def test_the_maker_is_named_even_if_nothing_is_installed(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
-def test_a_block_is_16_megabytes_unless_given(tmp_path, kind):
+def test_there_are_many_blocks_unless_given(tmp_path, kind, monkeypatch):
     X = np.ones((5000, 1000), dtype=np.float64)
     X = sparse.csr_array(X) if kind == "csr" else X
     size = 1000 * (12 if kind == "csr" else 8)
-    assert write_store(tmp_path / "a", Data(X, None)).X.block_rows == (16 << 20) // size
-    assert write_store(tmp_path / "b", Data(X[:9], None)).X.block_rows == 9
-    assert write_store(tmp_path / "c", Data(X[:9], None), block_rows=2).X.block_rows == 2
+    assert write_store(tmp_path / "a", Data(X, None)).X.block_rows == (32 << 10) // size
+    assert write_store(tmp_path / "b", Data(X[:9], None)).X.block_rows == (32 << 10) // size
+    assert write_store(tmp_path / "c", Data(X[:9], None), block_rows=7).X.block_rows == 7
+    assert write_store(tmp_path / "d", Data(X[:9, :2], None)).X.block_rows == 9
+    monkeypatch.setattr("pegasos.data.store._BLOCKS", 100)
+    assert write_store(tmp_path / "e", Data(X, None)).X.block_rows == 5000 // 100
+    monkeypatch.setattr("pegasos.data.store._BLOCKS", 10)
+    assert write_store(tmp_path / "f", Data(X, None)).X.block_rows == (1 << 20) // size
 
 
 def test_progress_counts_up_to_all(tmp_path):
@@ -457,6 +462,22 @@ def test_bad_tables_are_named(tmp_path, bad, sentence):
         (Data(TABLE, ONES, put(np.inf, 2, ONES)), {}, "weights of row 2 is inf"),
         (Data(TABLE, ONES, WORDS), {}, "weights must be numbers, not <U1"),
         (Data(TABLE, ONES, None, ONES), {}, "groups must be whole numbers"),
+        (
+            Data(TABLE, ONES, None, np.array([0, 2**63 - 1, 2**63], np.uint64)),
+            {},
+            "the group of row 2 is 9223372036854775808, which int64 cannot hold",
+        ),
+        (
+            Data(TABLE, np.array([2**53 + 2, 2**53, 2**53 + 1])),
+            {},
+            r"the label of row 2 is 9007199254740993, which float64 cannot hold .*y.astype\(str\)",
+        ),
+        (
+            Data(TABLE, np.array([0, -(2**53) - 1, 1])),
+            {},
+            "the label of row 1 is -9007199254740993",
+        ),
+        (Data(TABLE, np.array([0, 1, 2**64 - 1], np.uint64)), {}, "row 2 is 18446744073709551615"),
         (Data(TABLE, np.array(["a", "b", "c" * 257])), {}, "label of row 2 has 257 characters"),
         (Data(TABLE, ONES), {"shuffle": -1}, "shuffle should be a whole number from 0 on"),
         (Data(TABLE, ONES), {"shuffle": True}, "shuffle should be a whole number"),
@@ -474,6 +495,16 @@ def test_other_bad_input_is_named(tmp_path, data, options, sentence):
     with pytest.raises(DataError, match=sentence):
         write_store(tmp_path / "rows", data, **options)
     assert os.listdir(tmp_path) == []
+
+
+def test_large_whole_numbers_that_are_float64_are_stored(tmp_path):
+    for name, labels, groups in (
+        ("signed", np.array([-(2**63), 2**53 + 2, 2**62]), np.array([-(2**63), 0, 2**63 - 1])),
+        ("unsigned", np.array([2**63, 2**53, 2**64 - 2**11], np.uint64), np.arange(3, dtype="u8")),
+    ):
+        found = write_store(tmp_path / name, Data(TABLE, labels, groups=groups))
+        assert [int(label) for label in found.y] == labels.tolist()
+        assert found.groups.tolist() == groups.tolist()
 
 
 def test_numbers_after_words_and_too_many_words_are_refused(tmp_path, monkeypatch):

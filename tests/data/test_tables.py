@@ -314,6 +314,16 @@ def test_bad_tables_get_one_sentence(tmp_path, text, options, sentence):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_labels_that_float64_cannot_hold_are_no_targets(tmp_path, kind):
+    path = write(pa.table({"a": [1.0, 2.0], "y": [2**53, 2**53 + 1]}), tmp_path / "t", kind)
+    said = r"t: row 2, column 'y': the target is 9007199254740993, which float64 cannot hold exact"
+    with pytest.raises(DataError, match=said):
+        load_table(path)
+    path = write(pa.table({"a": [1.0, 2.0], "y": [2**53, 2**53 + 2]}), tmp_path / "u", kind)
+    assert load_table(path).y.tolist() == [2**53, 2**53 + 2]
+
+
 def test_a_word_far_below_numbers_has_its_row_and_column(tmp_path):
     path = tmp_path / "t"
     path.write_text("a,b,y\n" + "1,2,3\n" * 3_000_000 + "1,many,3\n")

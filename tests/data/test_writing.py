@@ -175,6 +175,7 @@ REFUSED = {
     "weights": (Data(np.eye(2), np.ones(2), weights=np.ones(2)), "has no place for weights"),
     "no labels": (Data(np.eye(2), None), "needs a label in each row"),
     "lengths": (Data(np.eye(2), np.ones(3)), r"y must have one entry for each of 2 rows, not \(3,"),
+    "inexact": (Data(np.eye(2), np.array([0, 2**53 + 1])), "label of row 1 is 9007199254740993, "),
     "groups": (Data(np.eye(2), np.ones(2), groups=np.ones(3, int)), "groups must have one entry"),
     "negative": (Data(np.eye(2), np.ones(2), groups=np.array([0, -1])), "whole numbers from 0"),
     "halves": (Data(np.eye(2), np.ones(2), groups=np.array([0, 0.5])), "whole numbers from 0"),

@@ -63,3 +63,32 @@ def test_a_listener_hears_of_every_problem(n_jobs):
     for k, trace in enumerate(model.traces_):
         looks = [e for e in events if e.kind == "look" and e.problem == k]
         assert [look.passes for look in looks] == trace.passes
+
+
+def test_a_new_fit_does_not_leave_the_files_of_an_earlier_one(tmp_path):
+    X, y = data()
+    options = {"solver": "pegasos", "tol": None, "checkpoint": tmp_path / "fit"}
+    LinearSVC(max_passes=8, random_state=1, **options).fit(X, y)
+
+    def stop_at_once(event):
+        if event.problem == 0 and event.kind == "look":
+            raise RuntimeError
+
+    broken = LinearSVC(max_passes=8, random_state=2, on_event=stop_at_once, **options)
+    with pytest.raises(RuntimeError):
+        broken.fit(X, y)
+    rest = LinearSVC(max_passes=8, random_state=2, resume=True, **options).fit(X, y)
+    options["checkpoint"] = None
+    whole = LinearSVC(max_passes=8, random_state=2, **options).fit(X, y)
+    np.testing.assert_array_equal(whole.coef_, rest.coef_)
+
+
+@pytest.mark.parametrize("Model", [LinearSVC, LinearSVR])
+@pytest.mark.parametrize(
+    ("name", "value"), [("checkpoint", "file"), ("resume", True), ("on_event", print)]
+)
+def test_a_stream_refuses_what_is_for_fit(Model, name, value):
+    X, y = data(2)
+    more = {"classes": [0, 1]} if Model is LinearSVC else {}
+    with pytest.raises(ValueError, match=f"{name} is for fit; partial_fit has no use for it"):
+        Model(**{name: value}).partial_fit(X, y, **more)

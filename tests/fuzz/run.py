@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import hashlib
-import importlib
+import importlib.util
 import os
 import random
 import shutil
@@ -60,12 +60,16 @@ class Trial:
         self.target, self.out, self.room, self.hang = target, out, room, hang
         self.journal = Journal(out / "journal")
         self.log = (out / "hang.log").open("w")
+        crashes = (out.parent / "findings").glob("crash-*")
+        self.deadly = {file.read_bytes() for file in crashes if file.suffix != ".txt"}
 
     def warm_up(self, seeds: list[bytes]) -> None:
         """Compile, import and read caches, which takes time and memory once."""
         from verdict import Finding, no_limits
 
         for data in seeds:
+            if data in self.deadly:
+                continue
             self.journal.begin(data)
             with no_limits():
                 try:
@@ -74,7 +78,7 @@ class Trial:
                     continue  # it comes again, with limits
 
     def __call__(self, data: bytes) -> None:
-        if len(data) > self.target.LONGEST:
+        if len(data) > self.target.LONGEST or data in self.deadly:
             return
         self.journal.begin(data)
         faulthandler.dump_traceback_later(self.hang, exit=True, file=self.log)
@@ -274,6 +278,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name, known in [(n, TARGETS) for n in names] + [(e, ENGINES) for e in engines]:
         if name not in known:
             parser.error(f"{name!r} is none of {', '.join(known)}")
+    if "atheris" in engines and importlib.util.find_spec("atheris") is None:
+        parser.error("atheris is missing: pip install 'pegasos[fuzz]', or --engines hypothesis")
     return fuzz(names, engines, args)
 
 

@@ -49,12 +49,14 @@ def test_what_happens_to_the_process_is_reported_with_its_input(tmp_path, monkey
     for part in ("seeds", "findings", "corpus"):
         (tmp_path / "broken" / part).mkdir(parents=True)
     (tmp_path / "broken" / "corpus" / "0").write_bytes(data)
-    args = argparse.Namespace(folder=tmp_path, seconds=2.0, examples=0, seed=0, hang=0.5)
+    (tmp_path / "broken" / "corpus" / "1").write_bytes(b"fine")
+    args = argparse.Namespace(folder=tmp_path, seconds=20.0, examples=0, seed=0, hang=0.5)
     row = run.run("broken", "replay", args)
     found = [file.read_text() for file in (tmp_path / "broken" / "findings").glob("*.txt")]
     if told is None:
-        assert (row.runs, row.accepted, found) == (1, 1, [])
+        assert (row.runs, row.accepted, found) == (2, 2, [])
         return
+    assert row.accepted == 1, "the rest is tried too"
     assert told in found[0]
     kept = [f for f in (tmp_path / "broken" / "findings").glob("*") if f.suffix != ".txt"]
     assert kept[0].read_bytes() == data

@@ -65,20 +65,15 @@ def check(data: bytes, folder: Path) -> bool:
     path.write_bytes(options.packed(data[2:]))
     expected = _expected(path.read_bytes(), options.asked)
     whole = _guarded(options, lambda: load_svmlight(path, **_words(options)), path, data)
-    _compare(whole, expected, path, places=_first_fault_first(options))
+    _compare(whole, expected, path, "place" if options.asked.labels == "numbers" else "line")
     if isinstance(expected, plain_reader.Refusal) or options.asked.labels != "auto":
         chunks = _outcome(lambda: _in_chunks(path, options), path, data)
-        _compare(chunks, expected, path, places=False)
+        _compare(chunks, expected, path, "yes or no")
     return isinstance(whole, Data)
 
 
 def _words(options: Options) -> dict:
     return {**options.asked._asdict(), "threads": options.threads}
-
-
-def _first_fault_first(options: Options) -> bool:
-    """Whether the first fault is told. (Words are looked at after the lines of a block.)"""
-    return options.asked.labels == "numbers"
 
 
 def _guarded(options: Options, read, path: Path, data: bytes) -> Data | DataError:
@@ -90,10 +85,8 @@ def _guarded(options: Options, read, path: Path, data: bytes) -> Data | DataErro
     with guarded_text(size, options.part):
         again = _outcome(read, path, data)
     if isinstance(found, DataError) or isinstance(again, DataError):
-        same = isinstance(found, DataError) == isinstance(again, DataError)
-        if _first_fault_first(options) and not _OF_THE_FILE.search(str(found)):  # "after … bytes"
-            same = str(found) == str(again)
-        if not same:
+        told = isinstance(found, DataError) and _OF_THE_FILE.search(str(found))  # after how much
+        if str(found) != str(again) and not told:
             raise Finding(f"in one block {found}, in blocks of {size} bytes {again}")
     else:
         _same(again, found)
@@ -131,19 +124,20 @@ def _expected(content: bytes, asked: plain_reader.Asked):
         return refusal
 
 
-def _compare(found: Data | DataError, expected, path: Path, places: bool) -> None:
+def _compare(found: Data | DataError, expected, path: Path, upto: str) -> None:
     """The reader and its twin agree: on yes or no, on the place, and on every bit.
 
-    On the place of the first fault, that is. In chunks the reader may meet another one before, as
-    it has looked for an index 0 in the whole file.
+    ``upto`` says how far they agree on the first fault. A label that may be a word is looked at
+    after its line; in chunks, an index 0 anywhere changes what is told of the lines before.
     """
     if isinstance(found, DataError):
         if not isinstance(expected, plain_reader.Refusal):
             raise Finding(f"refused, where the twin accepts: {found}")
         place = _PLACE.match(str(found).removeprefix(str(path)))
         here = (int(place[1]), int(place[2])) if place else (0, 0)
-        if places and here != (expected.line, expected.column):
-            raise Finding(f"the twin's place is {expected.line}:{expected.column}: {found}")
+        first = (expected.line, expected.column)
+        if (upto == "place" and here != first) or (upto == "line" and here[0] != first[0]):
+            raise Finding(f"the first fault is at {first[0]}:{first[1]}: {found}")
         return
     if isinstance(expected, plain_reader.Refusal):
         raise Finding(f"accepted, where the twin refuses {expected.line}:{expected.column}")

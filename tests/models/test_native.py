@@ -155,6 +155,32 @@ def test_parameters_come_back_as_equals(parameters, tmp_path):
     assert after["class_weight"] == before.class_weight
 
 
+@pytest.mark.parametrize("name", ["two", "ovr", "svr"])
+def test_what_belongs_to_a_session_is_not_kept(name, tmp_path):
+    before = model(name).set_params(C=2.0)
+    run = tmp_path / "run"
+    for checkpoint, heard in ((run, lambda event: None), (str(run), print)):
+        before.set_params(checkpoint=checkpoint, resume=True, on_event=heard)
+        after = kept(before, tmp_path / "m")
+        assert (after.C, after.checkpoint, after.resume, after.on_event) == (2.0, None, False, None)
+        header, _ = container.read(tmp_path / "m")
+        assert not {"checkpoint", "resume", "on_event"} & set(header["parameters"])
+    after.fit(X, SCORE if name == "svr" else THREE)
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_the_index_base_is_kept_where_it_is_given(tmp_path):
+    for base in (0, 1):
+        save_model(model("two"), tmp_path / "m", index_base=base, force=True)
+        assert load_model(tmp_path / "m").index_base_ == base
+    assert not hasattr(kept(model("two"), tmp_path / "m"), "index_base_")
+    with pytest.raises(ValueError, match="index_base must be 0 or 1, not 2"):
+        save_model(model("two"), tmp_path / "n", index_base=2)
+    with pytest.raises(ValueError, match="a file of LIBLINEAR has no place for index_base"):
+        save_model(model("two"), tmp_path / "n", index_base=0, format="liblinear")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
 class MySolver(Pegasos):
     pass
 
@@ -307,6 +333,12 @@ BAD_FILES = {
     "unknown class": (put("class", "os.system"), "no estimator 'os.system' in this version"),
     "class of another kind": (put("class", ["LinearSVC"]), "'class' in its header is not text"),
     "unknown parameter": (put("parameters", "evil", 1), "LinearSVC has no parameter 'evil'"),
+    "a checkpoint": (put("parameters", "checkpoint", "/etc/x"), "has no parameter 'checkpoint'"),
+    "resume": (put("parameters", "resume", True), "LinearSVC has no parameter 'resume'"),
+    "on_event": (put("parameters", "on_event", None), "LinearSVC has no parameter 'on_event'"),
+    "indices from 2": (put("index_base", 2), "its indices count from 2, and not from 0 or 1"),
+    "an index base of no kind": (put("index_base", "0"), "'index_base' in its header is not a who"),
+    "no index base": (lambda h, a: h.pop("index_base"), "its header lacks 'index_base'"),
     "parameters missing": (lambda h, a: h.pop("parameters"), "its header lacks 'parameters'"),
     "unknown tag": (put("parameters", "C", {"call": "os.system"}), "a value of unknown kind"),
     "two tags": (put("parameters", "C", {"float": "nan", "tuple": []}), "of unknown kind"),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import mmap
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stored import stored
+from stored import resident_file_bytes, stored
 
-from pegasos.rows import StoredRows, bounds_of, in_order, map_array, part, take_in
+from pegasos.rows import AT_ONCE, StoredRows, bounds_of, in_order, map_array, part, take_in
 from pegasos.rows.blocks import Blocks
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -41,9 +42,10 @@ def test_taken_in_from_files_as_from_memory(tmp_path_factory, m, block_rows, spa
     intake = take_in(stored(X, tmp_path_factory.mktemp("rows"), block_rows))
     np.testing.assert_array_equal(intake.squared_norms, take_in(X).squared_norms)
     assert intake.n_rows == m
-    assert list(in_order(intake.blocks, m)) == [
-        (k, min(k + block_rows, m)) for k in range(0, m, block_rows)
-    ]
+    spans = list(in_order(intake.blocks, m))
+    assert spans == intake.blocks.spans()
+    assert [row for first, last in spans for row in range(first, last)] == list(range(m))
+    assert all(last - first <= AT_ONCE * block_rows for first, last in spans)
 
 
 def test_rows_in_memory_are_one_block():
@@ -150,20 +152,44 @@ def test_an_empty_file_is_an_empty_array(tmp_path):
     mapped.advise(mmap.PAGESIZE, 0, 1)
 
 
-def resident_file_bytes():
-    with open("/proc/self/status") as file:
-        line = next(line for line in file if line.startswith("RssFile"))
-    return int(line.split()[1]) * 1024
-
-
 @linux
-def test_one_block_is_in_memory_at_a_time(tmp_path):
-    X = np.ones((4000, 1024))  # 32 MB, blocks of 2 MB
-    rows = stored(X, tmp_path, 250)
-    blocks = Blocks(rows.rows, bounds_of(4000, 250), rows.maps)
+def test_few_blocks_are_in_memory_at_a_time(tmp_path):
+    X = np.ones((12_000, 1024))  # 98 MB, blocks of 80 kB
+    rows = stored(X, tmp_path, 10)
+    blocks = Blocks(rows.rows, bounds_of(12_000, 10), rows.maps)
     before, total = resident_file_bytes(), 0.0
     for first, last in blocks.in_order():
         total += rows.rows.values[first:last].sum()
-        assert resident_file_bytes() - before < 6e6
+        assert resident_file_bytes() - before < 8e6
     assert total == X.sum()
-    assert resident_file_bytes() - before < 2e6
+    assert resident_file_bytes() - before < 3e6
+    assert blocks.rows_read == 12_000
+    blocks.hold([(30, 40), (3000, 3010), (40, 50)])
+    assert blocks.held == ((30, 50), (3000, 3010))
+    assert rows.rows.values[30:50].sum() == 20 * 1024
+    assert resident_file_bytes() - before < 8e6
+    blocks.release()
+    assert resident_file_bytes() - before < 3e6
+
+
+def test_each_thread_holds_its_own_blocks(tmp_path):
+    rows = stored(table(), tmp_path, 5)
+    blocks = Blocks(rows.rows, bounds_of(37, 5), rows.maps)
+    blocks.hold([(0, 5)])
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: blocks.held).result() == ()
+        pool.submit(blocks.hold, [(5, 10)]).result()
+        assert pool.submit(lambda: blocks.held).result() == ((5, 10),)
+    assert blocks.held == ((0, 5),)
+
+
+@pytest.mark.parametrize("lacks", ["madvise", "knowledge"])
+def test_a_system_without_advice_reads_all_the_same(tmp_path, monkeypatch, lacks):
+    if lacks == "madvise":
+        for name in ("_POPULATE_READ", "_WILL_NEED", "_DO_NOT_NEED"):
+            monkeypatch.setattr(f"pegasos.rows.blocks.{name}", None)
+    else:
+        monkeypatch.setattr("pegasos.rows.blocks._POPULATE_READ", 12345)
+    X = table()
+    norms = take_in(stored(X, tmp_path, 5)).squared_norms
+    np.testing.assert_array_equal(norms, take_in(X).squared_norms)

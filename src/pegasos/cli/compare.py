@@ -13,7 +13,7 @@ from pegasos.cli import training_options as given
 from pegasos.cli.exits import FINE, Usage
 from pegasos.cli.help import examples
 from pegasos.cli.inputs import Reading, open_data
-from pegasos.cli.outputs import check_can_write
+from pegasos.cli.outputs import check_can_write, refuse_clash
 from pegasos.cli.report import label_text, print_json, print_table
 from pegasos.cli.screen import Screen
 from pegasos.cli.values import listed, one_of, seconds, size, span
@@ -29,59 +29,66 @@ EPILOG = examples(
 MEASURES = ("seconds", "passes", "steps")
 
 
+Solvers = Annotated[
+    str,
+    typer.Option(
+        "--solvers", metavar="A,B,…", help="Their names.", autocompletion=completion.solver_list
+    ),
+]
+Bias = Annotated[
+    str,
+    typer.Option(
+        "--bias",
+        metavar="KIND",
+        help="none, feature or free. Not every solver can do every kind.",
+        autocompletion=completion.among(completion.BIASES),
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", metavar="LABEL", help="This class against the rest of several classes."
+    ),
+]
+Targets = Annotated[
+    str,
+    typer.Option("--targets", metavar="A,B,…", help="How near: shares above the optimum."),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="WHAT",
+        help="seconds, passes or steps.",
+        autocompletion=completion.among(MEASURES),
+    ),
+]
+Passes = Annotated[
+    float, typer.Option("--passes", metavar="N", help="End each run after so many passes.")
+]
+Seeds = Annotated[
+    int, typer.Option("--seeds", metavar="N", help="Runs of each solver; the median counts.")
+]
+Plot = Annotated[
+    str | None,
+    typer.Option("--plot", metavar="FILE", help="A picture of how they converge (png, svg)."),
+]
+
+
 def command(
     source: options.Source,
-    solvers: Annotated[
-        str,
-        typer.Option(
-            "--solvers",
-            metavar="A,B,…",
-            help="Their names.",
-            autocompletion=completion.solver_list,
-        ),
-    ] = "dual-ascent,pegasos",
+    solvers: Solvers = "dual-ascent,pegasos",
     C: given.C = None,
     lam: given.Lam = None,
     loss: given.Loss = None,
-    bias: Annotated[
-        str,
-        typer.Option(
-            "--bias",
-            metavar="KIND",
-            help="none, feature or free. Not every solver can do every kind.",
-            autocompletion=completion.among(completion.BIASES),
-        ),
-    ] = "none",
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            "--positive", metavar="LABEL", help="This class against the rest of several classes."
-        ),
-    ] = None,
-    targets: Annotated[
-        str,
-        typer.Option("--targets", metavar="A,B,…", help="How near: shares above the optimum."),
-    ] = "1e-1,1e-2,1e-3",
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by",
-            metavar="WHAT",
-            help="seconds, passes or steps.",
-            autocompletion=completion.among(MEASURES),
-        ),
-    ] = "seconds",
-    passes: Annotated[
-        float, typer.Option("--passes", metavar="N", help="End each run after so many passes.")
-    ] = 100.0,
+    bias: Bias = "none",
+    positive: Positive = None,
+    targets: Targets = "1e-1,1e-2,1e-3",
+    by: By = "seconds",
+    passes: Passes = 100.0,
     max_seconds: given.MaxSeconds = None,
-    seeds: Annotated[
-        int, typer.Option("--seeds", metavar="N", help="Runs of each solver; the median counts.")
-    ] = 1,
-    plot: Annotated[
-        str | None,
-        typer.Option("--plot", metavar="FILE", help="A picture of how they converge (png, svg)."),
-    ] = None,
+    seeds: Seeds = 1,
+    plot: Plot = None,
     dtype: options.Dtype = "float32",
     features: options.Features = None,
     zero_based: options.ZeroBased = "auto",
@@ -100,19 +107,16 @@ def command(
         dtype=dtype, features=features, zero_based=zero_based, target=target, columns=columns,
         categorical=categorical, weights=weights,
     )  # fmt: skip
-    names = listed(solvers) or []
-    goals = _goals(targets)
+    names, goals, limit = listed(solvers) or [], _goals(targets), seconds(max_seconds)
     one_of("--by", by, MEASURES)
-    one_of("--bias", bias, completion.BIASES)
-    if C is not None and lam is not None:
-        raise Usage("give -C or --lam, not both: they are the same (λ = 1/(C·rows))")
+    chosen = _chosen(C, lam, one_of("--bias", bias, completion.BIASES))
     if plot is not None:
+        refuse_clash({"--plot": plot}, {"DATA": source})
         check_can_write(Path(plot), force)
     screen = Screen(quiet)
-    chosen = {"C": 1.0 if lam is None and C is None else C, "lam": lam, "bias": bias}
     with open_data(source, reading, screen, size(memory), scratch) as (data, _):
         problem = _problem(data, source, loss, positive, chosen)
-        table = _run(problem, names, goals, passes, seconds(max_seconds), seeds, screen)
+        table = _run(problem, names, goals, passes, limit, seeds, screen)
     if plot is not None:
         _draw(table, by, plot, force)
     answer = _answer(table, goals, by)
@@ -123,6 +127,13 @@ def command(
         if plot is not None:
             screen.tell(f"picture: {plot}")
     return FINE
+
+
+def _chosen(C: float | None, lam: float | None, bias: str) -> dict[str, Any]:
+    """The options of the problem."""
+    if C is not None and lam is not None:
+        raise Usage("give -C or --lam, not both: they are the same (λ = 1/(C·rows))")
+    return {"C": 1.0 if lam is None and C is None else C, "lam": lam, "bias": bias}
 
 
 def _goals(text: str) -> list[float]:

@@ -15,7 +15,7 @@ from pegasos.cli.exits import FINE, Usage
 from pegasos.cli.help import examples
 from pegasos.cli.inputs import Reading, read_parts
 from pegasos.cli.learning import nonzeros
-from pegasos.cli.outputs import PACKED, check_can_write
+from pegasos.cli.outputs import PACKED, check_can_write, refuse_clash
 from pegasos.cli.report import print_json
 from pegasos.cli.screen import Screen
 from pegasos.cli.values import bytes_of, count, one_of, span
@@ -31,38 +31,43 @@ TEXT_ENDINGS = (".svm", ".svmlight", ".libsvm", ".txt", ".dat")
 KINDS = ("store", "svmlight")
 
 
+Destination = Annotated[
+    str,
+    typer.Argument(
+        metavar="DEST",
+        help="A folder for the store; or a text file: its name ends with .svm, .svmlight, "
+        ".libsvm, .txt or .dat, and .gz, .bz2, .xz or .zst behind it compresses.",
+        show_default=False,
+    ),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="KIND",
+        help="store or svmlight, whatever the name.",
+        autocompletion=completion.among(KINDS),
+    ),
+]
+Shuffle = Annotated[bool, typer.Option("--shuffle", help="Store the rows in random order.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Of the random order; 0 if not given.")
+]
+BlockRows = Annotated[
+    int | None,
+    typer.Option(
+        "--block-rows", metavar="N", help="Rows of a block; by default a megabyte of them, or less."
+    ),
+]
+
+
 def command(
     source: options.Source,
-    destination: Annotated[
-        str,
-        typer.Argument(
-            metavar="DEST",
-            help="A folder for the store; or a text file: its name ends with .svm, .svmlight, "
-            ".libsvm, .txt or .dat, and .gz, .bz2, .xz or .zst behind it compresses.",
-            show_default=False,
-        ),
-    ],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="KIND",
-            help="store or svmlight, whatever the name.",
-            autocompletion=completion.among(KINDS),
-        ),
-    ] = None,
-    shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Store the rows in random order.")
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Of the random order; 0 if not given.")
-    ] = None,
-    block_rows: Annotated[
-        int | None,
-        typer.Option(
-            "--block-rows", metavar="N", help="Rows to read at a time; by default 16 MB of them."
-        ),
-    ] = None,
+    destination: Destination,
+    to: To = None,
+    shuffle: Shuffle = False,
+    seed: Seed = None,
+    block_rows: BlockRows = None,
     dtype: options.Dtype = "float32",
     features: options.Features = None,
     zero_based: options.ZeroBased = "auto",
@@ -79,25 +84,15 @@ def command(
         dtype=dtype, features=features, zero_based=zero_based, target=target, columns=columns,
         categorical=categorical, weights=weights,
     )  # fmt: skip
-    from pegasos.data import write_store, write_svmlight
-
     kind = _kind(destination, to)
-    if seed is not None and not shuffle:
-        raise Usage("--seed means nothing without --shuffle: leave it out")
-    path = Path(destination)
-    check_can_write(path, force, folder_too=kind == "store")
-    if kind == "svmlight" and (shuffle or block_rows is not None):
-        option = "--shuffle" if shuffle else "--block-rows"
-        raise Usage(f"{option} is for a store, and {destination} is text: leave it out")
+    _refuse_ignored(kind, destination, shuffle, seed, block_rows)
+    _check_destination(source, destination, kind, force)
     screen = Screen(quiet)
     begun = time.perf_counter()
     seen = _Seen()
     parts = seen.through(read_parts(source, reading, screen))
-    if kind == "store":
-        order = (seed or 0) if shuffle else None
-        write_store(path, parts, shuffle=order, block_rows=block_rows, force=force)
-    else:
-        write_svmlight(path, parts, force=force)
+    path = Path(destination)
+    _write(parts, path, kind, (seed or 0) if shuffle else None, block_rows, force)
     spent = time.perf_counter() - begun
     size = _size(path)
     if json:
@@ -108,6 +103,42 @@ def command(
         f"{span(spent)}: {destination}"
     )
     return FINE
+
+
+def _refuse_ignored(
+    kind: str, destination: str, shuffle: bool, seed: int | None, block_rows: int | None
+) -> None:
+    if seed is not None and not shuffle:
+        raise Usage("--seed means nothing without --shuffle: leave it out")
+    if kind == "svmlight" and (shuffle or block_rows is not None):
+        option = "--shuffle" if shuffle else "--block-rows"
+        raise Usage(f"{option} is for a store, and {destination} is text: leave it out")
+
+
+def _check_destination(source: str, destination: str, kind: str, force: bool) -> None:
+    """Refuse to write over the source. Only a store may take its own place, perhaps shuffled: it
+    loses nothing, and is there until the new one is complete."""
+    from pegasos.data import is_store
+
+    itself = kind == "store" and is_store(source)
+    refuse_clash({"DEST": destination}, {} if itself else {"DATA": source})
+    check_can_write(Path(destination), force, folder_too=kind == "store")
+
+
+def _write(
+    parts: Iterator[Any],
+    path: Path,
+    kind: str,
+    order: int | None,
+    block_rows: int | None,
+    force: bool,
+) -> None:
+    from pegasos.data import write_store, write_svmlight
+
+    if kind == "store":
+        write_store(path, parts, shuffle=order, block_rows=block_rows, force=force)
+    else:
+        write_svmlight(path, parts, force=force)
 
 
 def _kind(destination: str, to: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pegasos.cli import options
-from pegasos.cli.exits import FINE, SHORT
+from pegasos.cli.exits import FINE, INTERRUPTED, SHORT, say
 from pegasos.cli.help import examples
 from pegasos.cli.learning import Wish, fit, shape_of
 from pegasos.cli.report import print_json
@@ -50,6 +50,9 @@ def command(
     screen.tell("Problem: minimise ½‖w‖² + C Σ max(0, 1 − y(⟨w, x⟩ + b)),  C = 1")
     wish = Wish(options={"C": 1.0, "tol": tol})
     done = fit(wish.estimator(data.y, "demo"), data, screen, "training on generated text")
+    if done.interrupted:
+        say("interrupted")
+        return INTERRUPTED
     model = done.model
     begun = time.perf_counter()
     accuracy = float(model.score(X[cut:], y[cut:]))

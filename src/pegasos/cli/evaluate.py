@@ -37,6 +37,7 @@ def command(
     from pegasos.models import load_model
 
     trained = load_model(model)
+    reading = reading.for_model(trained)
     screen = Screen(quiet)
     begun = time.perf_counter()
     found = judge(trained, read_parts(source, reading, screen, trained), allow_unknown)

@@ -10,6 +10,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import typer
@@ -44,6 +45,7 @@ def say(sentence: str) -> None:
 
 def run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     """Run a command and return its exit code; every error becomes one sentence."""
+    _open_what_is_closed()
     command = typer.main.get_command(app)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -62,6 +64,16 @@ def run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
         if sentence:
             say(sentence)
         return code
+
+
+def _open_what_is_closed() -> None:
+    """A shell may close stdout or stderr (``>&-``): what is said there goes nowhere.
+
+    Otherwise the next file that is opened would be taken for it.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _nobody_reads() -> int:
@@ -85,7 +97,7 @@ def told(error: Exception) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return (
             f"there is not enough memory ({_sentence(error)}): "
-            "let --memory bound it, or convert the data to a store first",
+            "let --memory bound what the data may take, or convert the data to a store first",
             USAGE,
         )
     if isinstance(error, ValueError | ImportError | NotImplementedError):
@@ -119,9 +131,12 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(command)
     def stopped(*args: Any, **kwargs: Any) -> int:
+        from pegasos.data.spooled import copies_kept
+
         with sigterm_as_ctrl_c() as told:
             try:
-                code = command(*args, **kwargs)
+                with copies_kept():
+                    code = command(*args, **kwargs)
             except KeyboardInterrupt:
                 say("interrupted")
                 code = INTERRUPTED
@@ -137,11 +152,12 @@ def sigterm_as_ctrl_c() -> Iterator[list[int]]:
     """Let SIGTERM do what Ctrl-C does; the list tells afterwards whether one came."""
     came: list[int] = []
 
-    def stop(number: int, frame: object) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         came.append(number)
-        if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL):
-            raise KeyboardInterrupt  # a background job, which Ctrl-C does not reach
-        signal.raise_signal(signal.SIGINT)
+        listener = signal.getsignal(signal.SIGINT)
+        if not callable(listener):
+            raise KeyboardInterrupt
+        listener(signal.SIGINT, frame)
 
     try:
         before = signal.signal(signal.SIGTERM, stop)
@@ -149,6 +165,25 @@ def sigterm_as_ctrl_c() -> Iterator[list[int]]:
         yield came
         return
     try:
-        yield came
+        with _ctrl_c_heard():
+            yield came
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _ctrl_c_heard() -> Iterator[None]:
+    """Let somebody listen to Ctrl-C also where the shell wants it ignored, as in ``command &``.
+
+    It stays ignored, for it is held back; but who stops on Ctrl-C is there to be told of SIGTERM.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN or os.name == "nt":
+        yield
+        return
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # which drops what was held back
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pegasos.cli import options
+from pegasos.cli import options, values
 from pegasos.cli.exits import FINE, Usage
 from pegasos.cli.help import examples
 from pegasos.cli.inputs import SET, WORDS, Reading, kind_of, read_parts
@@ -31,7 +31,12 @@ MOST_LABELS, SHOWN_LABELS = 1000, 20
 def command(
     path: Annotated[
         str,
-        typer.Argument(metavar="PATH", help="Data, a store or a model.", show_default=False),
+        typer.Argument(
+            metavar="PATH",
+            help="Data, a store or a model; - is stdin.",
+            callback=values.source,
+            show_default=False,
+        ),
     ],
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all of a store and check its sums.")
@@ -84,18 +89,20 @@ Told = tuple[dict[str, Any], list[tuple[str, str]]]  # for machines, and for peo
 
 def _of_model(path: str) -> Told:
     from pegasos.models import load_model
+    from pegasos.models.native import SESSION
 
     model = load_model(path)
     proof = model.certificate_
     given = {
         name: value
         for name, value in model.get_params(deep=False).items()
-        if value is not None and name not in ("verbose", "on_event", "checkpoint", "resume")
+        if value is not None and name not in ("verbose", *SESSION)
     }
     facts = {
         "kind": "model",
         "estimator": type(model).__name__,
         "features": model.n_features_in_,
+        "index_base": getattr(model, "index_base_", None),
         "nonzero_coefficients": int(np.count_nonzero(model.coef_)),
         "converged": bool(model.converged_),
         "certificate": proof,
@@ -107,6 +114,8 @@ def _of_model(path: str) -> Told:
         ("features", count(facts["features"])),
         ("coefficients", f"{count(facts['nonzero_coefficients'])} are not zero"),
     ]
+    if facts["index_base"] is not None:
+        told.append(("indices", f"of the text it was trained on count from {facts['index_base']}"))
     if hasattr(model, "classes_"):
         facts["classes"] = [label_value(label) for label in model.classes_]
         told.append(("classes", _some([label_text(label) for label in model.classes_])))

@@ -56,6 +56,7 @@ class Reading:
 
     dtype: str = "float32"
     options: dict[str, Any] = field(default_factory=dict)  # by their names on the command line
+    base: int | None = None  # of indices, for a model that knows; --zero-based knows better
 
     @classmethod
     def of(
@@ -82,17 +83,22 @@ class Reading:
         }
         return cls(dtype, {name: value for name, value in given.items() if value is not None})
 
-    def for_test(self, source: str, notes: Sequence[str]) -> Reading:
+    def for_test(self, source: str, base: int | None) -> Reading:
         """The same for test rows, which may be of another kind; their indices have the same base.
 
-        ``notes`` are those of the training rows, in which the base stands.
+        ``base`` is that of the training rows.
         """
         kind = kind_of(source)
         kept = {name: v for name, v in self.options.items() if kind in OPTIONS[name][1]}
-        base = next((found[1] for note in notes if (found := BASE.match(note))), None)
-        if kind == "svmlight" and base is not None:
-            kept["--zero-based"] = base == "0"
-        return replace(self, options=kept)
+        return replace(self, options=kept, base=base)
+
+    def for_model(self, model: Any) -> Reading:
+        """The same for the rows of a model, which may know its index base."""
+        return replace(self, base=getattr(model, "index_base_", None))
+
+    def knows_base(self, kind: str) -> bool:
+        """Whether the index base is known, and not from the options."""
+        return kind == "svmlight" and self.base is not None and "--zero-based" not in self.options
 
     def for_kind(self, kind: str, source: str) -> dict[str, Any]:
         """The options of ``pegasos.data.load``; one that would be ignored is refused."""
@@ -100,7 +106,21 @@ class Reading:
             if kind not in OPTIONS[option][1]:
                 raise Usage(f"{option} means nothing for {source}, which is {WORDS[kind]}")
         found = {OPTIONS[option][0]: value for option, value in self.options.items()}
+        if self.knows_base(kind):
+            found["zero_based"] = self.base == 0
         return {"dtype": self.dtype, **found}
+
+    def notes(self, kind: str, notes: Sequence[str]) -> list[str]:
+        """What a reader notes, which believes that the index base was asked for."""
+        if not self.knows_base(kind):
+            return list(notes)
+        why = f"indices count from {self.base}: as in the data that the model was trained on"
+        return [why if BASE.match(note) else note for note in notes]
+
+
+def index_base(notes: Sequence[str]) -> int | None:
+    """From what the indices of rows count, if a note says so."""
+    return next((int(found[1]) for note in notes if (found := BASE.match(note))), None)
 
 
 def kind_of(source: str) -> str:
@@ -113,12 +133,14 @@ def kind_of(source: str) -> str:
 
 
 def _brought(source: str, screen: Screen) -> str:
-    """What a source is; one from the net is fetched for that."""
+    """What a source is; one from the net is fetched for that, and what a pipe gives is copied."""
     from pegasos.data.downloads import is_url
+    from pegasos.data.spooled import only_once
 
-    if not is_url(source):
+    doing = "fetching" if is_url(source) else "receiving" if only_once(source) else ""
+    if not doing:
         return kind_of(source)
-    with screen.showing(View(f"fetching {source}")):
+    with screen.showing(View(f"{doing} {source}")):
         return kind_of(source)
 
 
@@ -164,10 +186,14 @@ def _needed(source: str, kind: str, dtype: str, allowed: float) -> float:
 
 
 def local(source: str) -> str:
-    """The file of a source; of an address, the copy that was fetched."""
+    """The file of a source; of an address or a pipe, the copy that was made of it."""
     from pegasos.data.downloads import is_url, local_path
+    from pegasos.data.spooled import copy_of
 
-    return local_path(source)[0] if is_url(source) else source
+    if is_url(source):
+        return local_path(source)[0]
+    copy = copy_of(source)
+    return source if copy is None else copy.path
 
 
 def _whole(source: str, kind: str, options: dict[str, Any], screen: Screen) -> Any:
@@ -270,9 +296,13 @@ def read_parts(
     with screen.showing(view):
         rows = 0
         for data in counted(parts, view):
-            for note in data.notes:
+            for note in reading.notes(kind, data.notes):
                 screen.note(f"  {note}")
-            yield data if model is None else replace(data, X=fitted(data.X, model, source, rows))
+            if model is None:
+                yield data
+            else:
+                refuse_other_names(data.feature_names, model, source)
+                yield replace(data, X=fitted(data.X, model, source, rows))
             rows += data.X.shape[0]
 
 
@@ -289,6 +319,16 @@ def _features_of(model: Any, kind: str, options: dict[str, Any], targets: bool) 
         return options
     kept = {name: v for name, v in options.items() if name not in ("columns", "categorical")}
     return {**kept, "feature_names": [str(name) for name in names]}
+
+
+def refuse_other_names(names: Sequence[str] | None, model: Any, source: str) -> None:
+    """Refuse columns that have other names than those of the training, or another order."""
+    for k, (name, wanted) in enumerate(zip(names or (), getattr(model, "feature_names_in_", ()))):
+        if name != wanted:
+            raise Usage(
+                f"{source}: feature {k + 1} is {name!r}, where the model was trained on "
+                f"{str(wanted)!r}: it is a model for other data, or for another order of columns"
+            )
 
 
 def fitted(X: Any, model: Any, source: str, first: int) -> Any:
@@ -312,6 +352,17 @@ def fitted(X: Any, model: Any, source: str, first: int) -> Any:
         f"{source} has {count(d)} features, and the model was trained on {count(wanted)}: it is a "
         "model for other data"
     )
+
+
+def file_named(source: str | None) -> str | None:
+    """The file or folder that a source names; None of a set, and of what comes from the net."""
+    from pegasos.data.downloads import is_url
+
+    if source is None or source.startswith(SET):
+        return None
+    if is_url(source):
+        return local(source) if source.lower().startswith("file:") else None
+    return source
 
 
 def file_of(source: str, kind: str) -> str | None:

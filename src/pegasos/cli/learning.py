@@ -109,7 +109,6 @@ def fit(model: Any, data: Any, screen: Screen, title: str) -> Fit:
                 raise
             interrupted = True
     seconds = time.perf_counter() - begun
-    model.set_params(on_event=None, checkpoint=None, resume=False)
     for warning in caught:
         _forward(warning, screen)
     if data.feature_names is not None:

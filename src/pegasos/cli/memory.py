@@ -1,4 +1,8 @@
-"""How much memory there is, and how much of it rows will take: estimated before they are read."""
+"""How much memory there is, and how much of it the rows will take: estimated before they are read.
+
+Text is judged by its first 4 MB. The rows alone are meant: what the program and the solver need
+besides is left over by ``SHARE``, and is not in what the user allows.
+"""
 
 from __future__ import annotations
 

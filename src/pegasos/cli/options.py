@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pegasos.cli import completion
+from pegasos.cli import completion, values
 
 READING = "Reading"
 
@@ -15,7 +15,8 @@ Source = Annotated[
     typer.Argument(
         metavar="DATA",
         help="svmlight text (plain, gz, bz2, xz, zst), CSV, Parquet, Arrow, a store, a URL, "
-        "or dataset:NAME.",
+        "dataset:NAME, or - (stdin).",
+        callback=values.source,
         show_default=False,
     ),
 ]
@@ -51,8 +52,8 @@ ZeroBased = Annotated[
     typer.Option(
         "--zero-based",
         metavar="WHEN",
-        help="Whether the indices of svmlight text begin with 0: yes, no, or auto (where a 0 "
-        "occurs).",
+        help="Whether the indices of svmlight text begin with 0: yes, no, or auto (as when the "
+        "model was trained, if it knows; otherwise where a 0 occurs).",
         autocompletion=completion.among(completion.BASES),
         rich_help_panel=READING,
     ),
@@ -105,7 +106,8 @@ Memory = Annotated[
         "--memory",
         metavar="SIZE",
         help="How much memory the data may take, such as 4GB; otherwise most of what is free. "
-        "What is larger is trained on from the disk.",
+        "What is larger, as far as the first 4 MB of text tell, is trained on from the disk. The "
+        "program itself and the solver take some besides.",
         rich_help_panel=READING,
     ),
 ]

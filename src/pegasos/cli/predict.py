@@ -16,7 +16,7 @@ from pegasos.cli import options
 from pegasos.cli.exits import FINE, Usage
 from pegasos.cli.help import examples
 from pegasos.cli.inputs import Reading, names_are_checked, read_parts
-from pegasos.cli.outputs import check_can_write
+from pegasos.cli.outputs import check_can_write, refuse_clash
 from pegasos.cli.report import label_text, label_value, print_json
 from pegasos.cli.screen import Screen
 from pegasos.cli.values import count, span
@@ -55,6 +55,7 @@ def command(
     """Read the rows in parts, and write a line for each."""
     reading = Reading.of(dtype=dtype, zero_based=zero_based)
     if output is not None:
+        refuse_clash({"--output": output}, {"MODEL": model, "DATA": source})
         check_can_write(Path(output), force)
     from pegasos.models import load_model
 
@@ -62,6 +63,7 @@ def command(
     if scores and not hasattr(trained, "classes_"):
         raise Usage(f"{model} predicts numbers: it has no other scores; leave --scores out")
     lines_on_screen = output is None and not json and sys.stdout.isatty()
+    reading = reading.for_model(trained)
     screen = Screen(quiet, live=False if lines_on_screen else None)
     begun = time.perf_counter()
     found: list[np.ndarray] = []

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pegasos.cli import completion, options
 from pegasos.cli import training_options as given
-from pegasos.cli.exits import FINE, INTERRUPTED, SHORT, USAGE, OutputError, Usage, say
+from pegasos.cli.exits import FINE, INTERRUPTED, SHORT, USAGE, Usage, say
 from pegasos.cli.help import examples
-from pegasos.cli.inputs import Reading, kind_of, open_data, read_parts
+from pegasos.cli.inputs import Reading, index_base, kind_of, open_data, read_parts
 from pegasos.cli.judge import Judged, judge
 from pegasos.cli.learning import Fit, Wish, fit, shape_of, shape_text
-from pegasos.cli.outputs import check_can_write, keep_model, model_path
+from pegasos.cli.outputs import (
+    CHECKPOINT,
+    check_can_write,
+    check_checkpoint,
+    keep_model,
+    model_path,
+    refuse_clash,
+)
 from pegasos.cli.report import label_value, print_json
 from pegasos.cli.screen import Screen
 from pegasos.cli.values import class_weights, in_words, one_of, seconds, size, span
@@ -77,43 +87,19 @@ def command(
         max_seconds=seconds(max_seconds), checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
     path = model_path(source, model, one_of("--format", format, completion.FORMATS))
-    check_can_write(path, force)
-    _check_checkpoint(checkpoint, resume, force)
-    if test is not None:
-        kind_of(test)  # it is there, and is data
+    _check_files(source, test, path, checkpoint, resume, force)
     screen = Screen(quiet)
     with open_data(source, reading, screen, size(memory), scratch) as (data, read_seconds):
-        estimator = wish.estimator(data.y, source)
-        _check_format(format, estimator, data.y)
-        done = fit(estimator, data, screen, f"training on {source}: {shape_text(data)}")
-        facts = {"source": source, **shape_of(data)}
-        notes = [*screen.notes, *data.notes, *done.notes]
-    begun = time.perf_counter()
-    keep_model(done.model, path, format, force)
-    spent = {"reading": read_seconds, "training": done.seconds}
-    spent["saving"] = time.perf_counter() - begun
-    found, fault = None, ""
-    if test is not None and not done.interrupted:
-        begun = time.perf_counter()
-        found, fault = _tested(done.model, test, reading.for_test(test, notes), screen)
-        spent["testing"] = time.perf_counter() - begun
+        run = _trained(wish, data, read_seconds, source, format, screen)
+    with run.timing("saving"):
+        keep_model(run.done.model, path, format, force, run.index_base)
+    if test is not None and not run.done.interrupted:
+        with run.timing("testing"):
+            run.test(test, reading, screen)
     if json:
-        print_json(_answer(path, format, done, facts, notes, spent, found))
-    _tell(screen, path, done, spent, test, found, checkpoint)
-    if fault:
-        say(fault)
-        return USAGE
-    if done.interrupted:
-        return INTERRUPTED
-    return FINE if done.model.converged_ else SHORT
-
-
-def _tested(model: Any, test: str, reading: Reading, screen: Screen) -> tuple[Judged | None, str]:
-    """How good the model is on other rows; or why that cannot be said, now that it is saved."""
-    try:
-        return judge(model, read_parts(test, reading, screen, model)), ""
-    except (ValueError, OSError) as error:
-        return None, f"the model is saved, but not tested: {error}"
+        print_json({"model": str(path), "format": format, **run.answer()})
+    run.tell(screen, path, checkpoint)
+    return run.code()
 
 
 def _wish(task: str, bias: str, class_weight: str | None, **chosen: Any) -> Wish:
@@ -142,19 +128,15 @@ def _wish(task: str, bias: str, class_weight: str | None, **chosen: Any) -> Wish
     return Wish(task, bias, class_weights(class_weight), chosen)
 
 
-def _check_checkpoint(checkpoint: str | None, resume: bool, force: bool) -> None:
-    """An earlier run is neither lost nor gone on with unasked."""
-    if checkpoint is None:
-        return
-    path = Path(checkpoint)
-    there = [path, Path(f"{path}.0")]
-    if not resume:
-        for file in there:
-            if file.exists() and not force:
-                raise OutputError(
-                    f"{file} exists: --resume goes on with that run, --force begins anew"
-                )
-    check_can_write(path, force=True)
+def _check_files(
+    source: str, test: str | None, path: Path, checkpoint: str | None, resume: bool, force: bool
+) -> None:
+    """What is to be written can be written and takes nothing away; what is to be read is there."""
+    refuse_clash({"--model": path, CHECKPOINT: checkpoint}, {"DATA": source, "--test": test})
+    check_can_write(path, force)
+    check_checkpoint(checkpoint, resume, force)
+    if test is not None:
+        kind_of(test)
 
 
 def _check_format(format: str, estimator: Any, y: Any) -> None:
@@ -174,65 +156,99 @@ def _check_format(format: str, estimator: Any, y: Any) -> None:
         save_model(trial, Path(folder) / "trial", format=format)
 
 
-def _answer(
-    path: Path,
-    format: str,
-    done: Fit,
-    facts: dict[str, Any],
-    notes: list[str],
-    spent: dict[str, float],
-    found: Judged | None,
-) -> dict[str, Any]:
-    """What ``--json`` says."""
-    model = done.model
-    answer = {
-        "model": str(path),
-        "format": format,
-        "converged": bool(model.converged_),
-        "interrupted": done.interrupted,
-        "certificate": model.certificate_,
-        "passes": model.n_passes_,
-        "seconds": spent,
-        "data": facts,
-        "notes": list(dict.fromkeys(note.strip() for note in notes)),
-    }
-    if hasattr(model, "classes_"):
-        answer["data"]["classes"] = [label_value(label) for label in model.classes_]
-        if len(model.certificates_) > 1:
-            answer["certificates"] = model.certificates_
-    if found is not None:
-        answer["test"] = found.to_dict()
-    return answer
+@dataclass
+class _Run:
+    """A training: what it came to, and what was said of it."""
+
+    done: Fit
+    facts: dict[str, Any]
+    notes: list[str]
+    index_base: int | None
+    spent: dict[str, float]
+    judged: tuple[str, Judged] | None = None  # on which rows, and how
+    fault: str = ""
+
+    @contextlib.contextmanager
+    def timing(self, name: str) -> Iterator[None]:
+        """Note how long something takes."""
+        begun = time.perf_counter()
+        yield
+        self.spent[name] = time.perf_counter() - begun
+
+    def test(self, source: str, reading: Reading, screen: Screen) -> None:
+        """How good the model is on other rows; or why that cannot be said, now that it is saved."""
+        reading = reading.for_test(source, self.index_base)
+        try:
+            found = judge(self.done.model, read_parts(source, reading, screen, self.done.model))
+            self.judged = source, found
+        except (ValueError, OSError) as error:
+            self.fault = f"the model is saved, but not tested: {error}"
+
+    def answer(self) -> dict[str, Any]:
+        """What ``--json`` says."""
+        model = self.done.model
+        answer = {
+            "converged": bool(model.converged_),
+            "interrupted": self.done.interrupted,
+            "certificate": model.certificate_,
+            "passes": model.n_passes_,
+            "seconds": self.spent,
+            "data": self.facts,
+            "notes": list(dict.fromkeys(note.strip() for note in self.notes)),
+        }
+        if hasattr(model, "classes_"):
+            answer["data"]["classes"] = [label_value(label) for label in model.classes_]
+            if len(model.certificates_) > 1:
+                answer["certificates"] = model.certificates_
+        if self.judged is not None:
+            answer["test"] = self.judged[1].to_dict()
+        return answer
+
+    def tell(self, screen: Screen, path: Path, checkpoint: str | None) -> None:
+        """The end of a training, for people."""
+        model = self.done.model
+        proof, problems = model.certificate_, len(model.certificates_)
+        verdict = in_words(proof.relative_gap)
+        verdict += "" if problems == 1 else f" (the worst of {problems})"
+        if self.done.interrupted:
+            screen.tell(f"interrupted; the best model so far is {verdict}", "yellow")
+        elif model.converged_:
+            screen.tell(verdict[0].upper() + verdict[1:], "bold green")
+        else:
+            screen.tell(f"not converged: {model.summary_}", "yellow")
+        screen.tell(
+            f"  primal {proof.primal:.10g}, dual {proof.dual:.10g}, relative gap "
+            f"{proof.relative_gap:.1e}, {model.n_passes_:.1f} passes"
+        )
+        if self.judged is not None:
+            screen.tell(f"  on {self.judged[0]}: {self.judged[1].sentence()}")
+        parts = ", ".join(f"{name} {span(seconds)}" for name, seconds in self.spent.items())
+        screen.tell(f"  {parts}")
+        screen.tell(f"  model: {path}")
+        if self.done.interrupted and checkpoint is not None:
+            screen.tell(f"  go on with --checkpoint {checkpoint} --resume --force")
+
+    def code(self) -> int:
+        """How it ended, for the shell; and the fault, for people."""
+        if self.fault:
+            say(self.fault)
+            return USAGE
+        if self.done.interrupted:
+            return INTERRUPTED
+        return FINE if self.done.model.converged_ else SHORT
 
 
-def _tell(
-    screen: Screen,
-    path: Path,
-    done: Fit,
-    spent: dict[str, float],
-    test: str | None,
-    found: Judged | None,
-    checkpoint: str | None,
-) -> None:
-    """The end of a training, for people."""
-    model = done.model
-    proof = model.certificate_
-    worst = "" if len(model.certificates_) == 1 else f" (the worst of {len(model.certificates_)})"
-    verdict = in_words(proof.relative_gap) + worst
-    if done.interrupted:
-        screen.tell(f"interrupted; the best model so far is {verdict}", "yellow")
-    elif model.converged_:
-        screen.tell(verdict[0].upper() + verdict[1:], "bold green")
-    else:
-        screen.tell(f"not converged: {model.summary_}", "yellow")
-    screen.tell(
-        f"  primal {proof.primal:.10g}, dual {proof.dual:.10g}, relative gap "
-        f"{proof.relative_gap:.1e}, {model.n_passes_:.1f} passes"
+def _trained(
+    wish: Wish, data: Any, read_seconds: float, source: str, format: str, screen: Screen
+) -> _Run:
+    """Train on rows that are there."""
+    estimator = wish.estimator(data.y, source)
+    _check_format(format, estimator, data.y)
+    done = fit(estimator, data, screen, f"training on {source}: {shape_text(data)}")
+    return _Run(
+        done,
+        facts={"source": source, **shape_of(data)},
+        notes=[*screen.notes, *data.notes, *done.notes],
+        index_base=index_base(data.notes),
+        spent={"reading": read_seconds, "training": done.seconds},
     )
-    if found is not None:
-        screen.tell(f"  on {test}: {found.sentence()}")
-    parts = ", ".join(f"{name} {span(seconds)}" for name, seconds in spent.items())
-    screen.tell(f"  {parts}")
-    screen.tell(f"  model: {path}")
-    if done.interrupted and checkpoint is not None:
-        screen.tell(f"  go on with --checkpoint {checkpoint} --resume --force")

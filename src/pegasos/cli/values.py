@@ -63,6 +63,20 @@ def _pair(text: str) -> tuple[str, float]:
         ) from None
 
 
+def source(text: str) -> str:
+    """What DATA names; ``-`` is the standard input."""
+    if not text:
+        raise Usage("DATA is empty: name a file, a store, a URL or dataset:NAME (- is stdin)")
+    return "/dev/stdin" if text == "-" else text
+
+
+def output(text: str | None) -> str | None:
+    """What an option names that writes a file."""
+    if text == "":
+        raise Usage("the name of a file to write is empty: give one, or leave the option out")
+    return text
+
+
 def listed(text: str | None) -> list[str] | None:
     """``a,b,c`` as a list."""
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]

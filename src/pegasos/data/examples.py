@@ -27,7 +27,9 @@ class Data:
     groups : ndarray of shape (m,) or None
         The ``qid`` of each row, where the file has them (int64).
     feature_names : tuple of str or None
-        The names of the columns, where the file has them.
+        The names of the columns, where the file or the store has them. An estimator that is
+        fitted on ``X`` does not learn them: set its ``feature_names_in_``, and its model file has
+        them too.
     notes : tuple of str
         What was decided while reading, such as which index base.
     """

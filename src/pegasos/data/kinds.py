@@ -8,6 +8,7 @@ import re
 from pegasos.data.examples import DataError
 from pegasos.data.header import is_store
 from pegasos.data.opened import open_binary
+from pegasos.data.spooled import refuse_only_once
 from pegasos.data.table_files import ARROW_FILE
 
 PARQUET = b"PAR1"
@@ -39,6 +40,7 @@ def kind_of_file(path: str | os.PathLike, delimiter: str | None = None) -> str:
         if is_store(path):
             return "store"
         raise DataError(f"{path} is a folder and no store (it has no header.json); name a file")
+    refuse_only_once(path)
     with open_binary(path) as file:
         head = file.read(_LOOK)
     if not head:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ import numpy as np
 from pegasos.data.downloads import is_url, local_path
 from pegasos.data.examples import Data, DataError
 from pegasos.data.kinds import kind_of_file
+from pegasos.data.spooled import copy_of, named_rightly
 from pegasos.data.store import iter_store, open_store
 from pegasos.data.svmlight import iter_svmlight, load_svmlight
 from pegasos.data.tables import iter_table, load_table
@@ -62,7 +64,8 @@ def load(
     ----------
     source : path or str
         A file, the folder of a store, or an address (http, https, file), which is fetched once
-        into the user's cache.
+        into the user's cache. What can be read only once (a pipe, ``"/dev/stdin"``) is copied to
+        a temporary file first, which is gone afterwards.
     dtype : {"float32", "float64"}, default="float32"
         The type of the features. A store keeps its own: any but the default must be it.
     n_features, zero_based, labels, threads
@@ -101,13 +104,14 @@ def load(
         "categories": categories, "hash_features": hash_features, "feature_names": feature_names,
         "delimiter": delimiter,
     }  # fmt: skip
-    path, kind, options, notes = _found(source, given)
-    if kind == "store":
-        data = _of_type(open_store(path), path, dtype)
-    elif kind == "svmlight":
-        data = load_svmlight(path, dtype=dtype, **options)
-    else:
-        data = load_table(path, dtype=dtype, **options)
+    with _at_hand(source) as (path, notes):
+        kind, options = _found(path, given)
+        if kind == "store":
+            data = _of_type(open_store(path), path, dtype)
+        elif kind == "svmlight":
+            data = load_svmlight(path, dtype=dtype, **options)
+        else:
+            data = load_table(path, dtype=dtype, **options)
     return replace(data, notes=(*notes, *data.notes))
 
 
@@ -163,17 +167,20 @@ categories, hash_features, feature_names, delimiter
         "categories": categories, "hash_features": hash_features, "feature_names": feature_names,
         "delimiter": delimiter,
     }  # fmt: skip
-    path, kind, options, notes = _found(source, given)
     if chunk_bytes is not None and chunk_bytes < 1:
         raise DataError(f"chunk_bytes must be at least 1, not {chunk_bytes}")
-    if kind == "store":
-        chunks = _blocks(path, dtype, chunk_bytes or _STORE_BYTES)
-    else:
-        if chunk_bytes is not None:
-            options["chunk_bytes"] = chunk_bytes
-        read = iter_svmlight if kind == "svmlight" else iter_table
-        chunks = read(path, dtype=dtype, **options)
-    return (replace(chunk, notes=(*notes, *chunk.notes)) for chunk in chunks)
+    with contextlib.ExitStack() as copied:
+        path, notes = copied.enter_context(_at_hand(source))
+        kind, options = _found(path, given)
+        if kind == "store":
+            chunks = _blocks(path, dtype, chunk_bytes or _STORE_BYTES)
+        else:
+            if chunk_bytes is not None:
+                options["chunk_bytes"] = chunk_bytes
+            read = iter_svmlight if kind == "svmlight" else iter_table
+            chunks = read(path, dtype=dtype, **options)
+        chunks = _noted(chunks, notes, copied.pop_all())
+    return chunks
 
 
 def kind_of(source: str | os.PathLike) -> str:
@@ -199,21 +206,40 @@ def kind_of(source: str | os.PathLike) -> str:
     ...     kind_of(file)
     'svmlight'
     """
-    path, _ = _local(source)
-    return kind_of_file(path)
+    with _at_hand(source, copying=False) as (path, _):
+        return kind_of_file(path)
 
 
-def _local(source: str | os.PathLike) -> tuple[str, tuple[str, ...]]:
+@contextlib.contextmanager
+def _at_hand(
+    source: str | os.PathLike, copying: bool = True
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The path where a source can be read, as often as needed, and notes; sentences name it."""
     if is_url(source):
-        return local_path(str(source))
-    return os.fspath(source), ()
+        yield local_path(str(source))
+        return
+    path = os.fsdecode(source)
+    copy = copy_of(path, copying)
+    if copy is None:
+        yield path, ()
+        return
+    try:
+        with named_rightly(copy):
+            yield copy.path, ()
+    finally:
+        copy.done()
 
 
-def _found(
-    source: str | os.PathLike, given: dict[str, Any]
-) -> tuple[str, str, dict[str, Any], tuple[str, ...]]:
-    """The path, the kind, the options that were given and fit it, and notes."""
-    path, notes = _local(source)
+def _noted(
+    chunks: Iterator[Data], notes: tuple[str, ...], copied: contextlib.ExitStack
+) -> Iterator[Data]:
+    with copied:
+        for chunk in chunks:
+            yield replace(chunk, notes=(*notes, *chunk.notes))
+
+
+def _found(path: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind, and the options that were given and fit it."""
     delimiter = given["delimiter"]
     kind = kind_of_file(path, delimiter if delimiter != "," else None)
     options = {k: value for k, value in given.items() if not _same(value, _OPTIONS[k][0])}
@@ -226,7 +252,7 @@ def _found(
             )
     if kind in _TABLES:
         options["format"] = kind
-    return path, kind, options, notes
+    return kind, options
 
 
 def _same(value: Any, default: Any) -> bool:

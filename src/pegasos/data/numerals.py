@@ -161,12 +161,9 @@ def read_number(text, p):
         short = short and fraction > _0 and count < _8 and size + fraction <= _19
     if not short:
         return read_slowly(text, start)
-    q = -np.int64(fraction)
-    if text[p] | _CASE == _E:
-        exponent, p, found = _exponent(text, p + _1)
-        if not found:
-            return _0, p, NO_NUMBER
-        q += exponent
+    q, p, fine = _with_exponent(text, p, -np.int64(fraction))
+    if not fine:
+        return _0, p, NO_NUMBER
     bits, certain = nearest(w, q)
     return bits | (negative << _63), p, FINE if certain else UNSURE
 
@@ -200,11 +197,9 @@ def read_slowly(text, p):
         p += _1
     if (point and after == 0) or before + after == 0:
         return _0, p, NO_NUMBER
-    if text[p] | _CASE == _E:
-        exponent, p, found = _exponent(text, p + _1)
-        if not found:
-            return _0, p, NO_NUMBER
-        q += exponent
+    q, p, fine = _with_exponent(text, p, q)
+    if not fine:
+        return _0, p, NO_NUMBER
     bits, certain = nearest(w, q)
     if dropped:  # the number lies between w and w + 1
         upper, sure = nearest(w + _1, q)
@@ -215,7 +210,11 @@ def read_slowly(text, p):
 
 
 @inlined
-def _exponent(text, p):
+def _with_exponent(text, p, q):
+    """q and the exponent that may stand at p; where that ends, and whether it has digits."""
+    if text[p] | _CASE != _E:
+        return q, p, True
+    p += _1
     negative = text[p] == _MINUS
     if negative or text[p] == _PLUS:
         p += _1
@@ -224,4 +223,4 @@ def _exponent(text, p):
         if exponent < _FAR:
             exponent = 10 * exponent + np.int64(text[p] - _ZERO)
         p += _1
-    return (-exponent if negative else exponent), p, p > first
+    return q + (-exponent if negative else exponent), p, p > first

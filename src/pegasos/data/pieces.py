@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.data.exact import WHY, first_inexact
 from pegasos.data.examples import Data, DataError
 from pegasos.rows.intake import AS_STORED
 
@@ -139,7 +140,7 @@ class Intake:
         if name == "groups":
             if array.dtype.kind not in "iu":
                 raise DataError(f"groups must be whole numbers (int64), not {array.dtype}")
-            return array.astype(np.int64)
+            return _groups(array, self.rows)
         return _finite_numbers(array, name, self.rows)
 
     def _agree_on_names(self, chunk: Data) -> None:
@@ -222,6 +223,9 @@ class Labels:
         return np.array([self.codes[word] for word in new], dtype=np.int32)[inverse.ravel()]
 
     def _take_numbers(self, y: np.ndarray, row: int) -> np.ndarray:
+        at = first_inexact(y)
+        if at is not None:
+            raise DataError(f"the label of row {row + at} is {y[at]}, {WHY}, as y.astype(str) does")
         numbers = _finite_numbers(y, "targets", row)
         if self.counts is not None:
             tally: Any = self.counts
@@ -312,6 +316,17 @@ def _finite_numbers(array: np.ndarray, name: str, row: int) -> np.ndarray:
         at = int(np.argmin(finite))
         raise DataError(f"{name} of row {row + at} is {numbers[at]}; a finite number is expected")
     return numbers
+
+
+def _groups(array: np.ndarray, row: int) -> np.ndarray:
+    largest = np.iinfo(np.int64).max
+    if array.dtype.kind == "u" and (array > largest).any():
+        at = int(np.argmax(array > largest))
+        raise DataError(
+            f"the group of row {row + at} is {array[at]}, which int64 cannot hold; number the "
+            "groups from 0 on"
+        )
+    return array.astype(np.int64)
 
 
 def _table(X: Any, row: int) -> np.ndarray:

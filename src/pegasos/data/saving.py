@@ -139,9 +139,7 @@ def _refuse_to_replace_file(target: Path, force: bool) -> None:
     if not target.is_file():
         raise DataError(f"cannot write {target}: it is not a regular file; give another name")
     if not force:
-        raise DataError(
-            f"{target} exists already; give another name, or force=True (--force) to replace it"
-        )
+        raise _exists(target)
 
 
 def _refuse_to_replace_folder(
@@ -155,14 +153,12 @@ def _refuse_to_replace_folder(
     if against is not None:
         raise DataError(f"{target} is not replaced: {against}; give another name")
     if not force:
-        raise DataError(
-            f"{target} exists already; give another name, or force=True (--force) to replace it"
-        )
+        raise _exists(target)
 
 
 def _exists(target: Path) -> DataError:
     return DataError(
-        f"{target} exists already; give another name, or replace it with force=True (--force)"
+        f"{target} exists already; give another name, or force=True (--force) to replace it"
     )
 
 

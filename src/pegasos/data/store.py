@@ -7,7 +7,7 @@ between or after them; ``header.json`` says what they are:
     byte_order, index_base   "little", 0: the first column is column 0
     rows, features, nnz      m, d, and how many values are stored (of a table: m × d)
     kind                     "csr" or "dense"
-    block_rows               rows to read at a time
+    block_rows               rows that make a block, to read at a time
     shuffled                 null, or the seed with which the rows were put in random order
     classes, class_counts    the different labels in order, and how many rows have each; null where
                              there are more than 100 different numbers, or no labels
@@ -36,6 +36,7 @@ So this reads one without pegasos:
 from __future__ import annotations
 
 import contextlib
+import itertools
 import mmap
 import os
 import zlib
@@ -57,7 +58,9 @@ from pegasos.rows.stored import CSR, Dense, Rows
 
 Progress = Callable[[str, int, "int | None"], None]
 
-BLOCK_BYTES = 16 << 20
+# Of these many blocks some meet at random in each pass, and eight are in memory at a time.
+_BLOCKS = 2048
+_LEAST_BLOCK, _MOST_BLOCK = 32 << 10, 1 << 20  # bytes: what a disk still reads in one go; enough
 _FILES = ("values", "indices", "pointers", "targets", "weights", "groups")
 _BUCKETS = "shuffling"  # a folder inside the temporary one
 _STRIDE = 1 << 20  # numbers checked at a time
@@ -92,7 +95,8 @@ def write_store(
         Store the rows in random order, drawn with this seed: the same rows and seed give the same
         store, however the rows are cut into chunks. By default the order is kept.
     block_rows : int, optional
-        How many rows to read at a time; by default as many as make 16 MB.
+        How many rows make a block, of which eight are in memory at a time; by default as many as
+        make a megabyte, or less where that would be fewer than 2048 blocks.
     n_features : int, optional
         The number of columns; by default the largest of the chunks. Give it where later chunks
         have columns that the first do not have, and there are more than 2**31.
@@ -256,7 +260,8 @@ def _header(intake: Intake, writer: _Writer, shuffle: int | None, block_rows: in
     arrays = writer.arrays()
     if block_rows is None:
         size = sum(arrays[name].bytes for name in ("values", "indices") if name in arrays)
-        block_rows = BLOCK_BYTES * intake.rows // max(size, 1)
+        block_bytes = min(max(size // _BLOCKS, _LEAST_BLOCK), _MOST_BLOCK)
+        block_rows = block_bytes * intake.rows // max(size, 1)
     return Header(
         rows=intake.rows,
         features=intake.features,
@@ -454,7 +459,7 @@ def iter_store(store: str | os.PathLike | Data, rows: int | None = None) -> Iter
     store : path or Data
         The folder, or what ``open_store`` returned.
     rows : int, optional
-        Rows in a chunk; by default those of a block.
+        Rows in a chunk; by default those of eight blocks.
 
     Yields
     ------
@@ -479,7 +484,9 @@ def iter_store(store: str | os.PathLike | Data, rows: int | None = None) -> Iter
     data = store if isinstance(store, Data) else open_store(store)
     X: StoredRows = data.X
     _check_pointers(X)
-    for first, last in _blocks(X, rows or X.block_rows).in_order():
+    blocks = Blocks(X.rows, bounds_of(len(X), rows or X.block_rows), X.maps)
+    spans = None if rows is None else list(itertools.pairwise(map(int, blocks.bounds)))
+    for first, last in blocks.in_order(spans):
         part = slice(first, last)
         yield Data(
             X=_copied(X, first, last),
@@ -489,10 +496,6 @@ def iter_store(store: str | os.PathLike | Data, rows: int | None = None) -> Iter
             feature_names=data.feature_names,
             notes=data.notes,
         )
-
-
-def _blocks(X: StoredRows, block_rows: int) -> Blocks:
-    return Blocks(X.rows, bounds_of(len(X), block_rows), X.maps)
 
 
 def _copied(X: StoredRows, first: int, last: int) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 
 from pegasos.data.examples import DataError
 from pegasos.data.opened import open_binary
+from pegasos.data.spooled import refuse_only_once
 
 FORMATS = ("parquet", "arrow", "csv")
 ARROW_FILE = b"ARROW1"  # how an Arrow IPC file begins; a stream begins otherwise
@@ -72,6 +73,7 @@ def open_table(path: str | os.PathLike, format: str, delimiter: str = ",") -> Ta
     """The table in a file, its columns checked for names that stand twice."""
     arrow()
     path = os.fspath(path)
+    refuse_only_once(path)
     with _one_sentence(path):
         look = {"parquet": _parquet_schema, "arrow": _arrow_schema, "csv": _csv_schema}
         schema, rows = look[format](path, delimiter)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pegasos.data.encoding import Encoding, numbers, words
+from pegasos.data.exact import WHY, first_inexact
 from pegasos.data.examples import Data, DataError
 from pegasos.data.growing import GrowingRows
 from pegasos.data.table_files import FORMATS, TableFile, open_table
@@ -207,9 +208,20 @@ class _Plan:
             return None
         column = batch.column(self.target)
         if not self.target_is_text:
-            return numbers(column, self.target, self.table.path, first, np.float64)
+            found = numbers(column, self.target, self.table.path, first, np.float64)
+            self._refuse_inexact(column, first)
+            return found
         known, codes = words(column, self.target, self.table.path, first)
         return np.array(known, dtype=str)[codes]
+
+    def _refuse_inexact(self, column: Any, first: int) -> None:
+        labels = column.to_numpy(zero_copy_only=False)
+        at = first_inexact(labels)
+        if at is not None:
+            raise DataError(
+                f"{self.table.path}: row {first + at + 1}, column {self.target!r}: the target is "
+                f"{labels[at]}, {WHY}"
+            )
 
     def _weights(self, batch: Any, first: int) -> np.ndarray | None:
         if self.weights is None:

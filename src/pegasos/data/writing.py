@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pegasos.data import printing
+from pegasos.data.exact import WHY, first_inexact
 from pegasos.data.examples import Data, DataError
 from pegasos.data.parsing import LONGEST_WORD, MOST_GROUP
 from pegasos.data.saving import saved_file
@@ -204,6 +205,9 @@ def _checked(data: Data, before: int) -> tuple[np.ndarray, np.ndarray]:
         if not fine:
             raise DataError("groups must be whole numbers from 0, of at most 17 digits")
     if y.dtype.kind in "biuf":
+        at = first_inexact(y)
+        if at is not None:
+            raise DataError(f"the label of row {before + at} is {y[at]}, {WHY}")
         y = y.astype(np.float64)
         if not np.isfinite(y).all():
             row = int(np.argmin(np.isfinite(y)))

@@ -9,12 +9,7 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import (
-    check_array,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-)
+from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pegasos.certificate import Answer
@@ -25,7 +20,7 @@ from pegasos.estimators.display import certificate_html
 from pegasos.estimators.progress import ProgressLine
 from pegasos.losses import LOSSES, Loss, as_loss
 from pegasos.problem import Problem
-from pegasos.rows import Intake, StoredRows, in_order, part, scores, take_in
+from pegasos.rows import Intake, StoredRows, checked_parts, part, scores, take_in
 from pegasos.rows.intake import refuse_masked
 
 # X in any numeric type, as it lies in memory; take_in itself looks for NaN and infinity.
@@ -66,8 +61,8 @@ class LinearModel(CallbackSupport, BaseEstimator):
         refuse_masked(y, "y")
         if isinstance(X, StoredRows):
             X = self._stored(X, reset)
-            y = column_or_1d(y, warn=True, dtype=np.float64 if numeric else None)
-            check_consistent_length(X, y)
+            # As validate_data does for other rows: it says what is wrong with y.
+            _, y = check_X_y(np.zeros((len(X), 1), np.int8), y, y_numeric=numeric, estimator=self)
             return X, y
         return validate_data(self, X, y, reset=reset, y_numeric=numeric, **AS_IT_LIES)
 
@@ -230,16 +225,18 @@ class LinearModel(CallbackSupport, BaseEstimator):
         """⟨w_k, x_i⟩ + b_k of all models, from X as it is stored."""
         check_is_fitted(self)
         refuse_masked(X, "X")
-        if isinstance(X, StoredRows):
-            X = self._stored(X, reset=False)
-        else:
-            X = validate_data(self, X, reset=False, **AS_IT_LIES)
-        intake = take_in(X)
         W = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
         b = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), W.shape[0])
+        models = _frozen(W.T), _frozen(b)
+        if isinstance(X, StoredRows):
+            X = self._stored(X, reset=False)
+            out = np.empty((len(X), W.shape[0]))
+            for first, last, _ in checked_parts(X):
+                scores(part(X.rows, first, last), *models, out[first:last])
+            return out
+        intake = take_in(validate_data(self, X, reset=False, **AS_IT_LIES))
         out = np.empty((intake.n_rows, W.shape[0]))
-        for first, last in in_order(intake.blocks, intake.n_rows):
-            scores(part(intake.rows, first, last), _frozen(W.T), _frozen(b), out[first:last])
+        scores(intake.rows, *models, out)
         return out
 
     def _repr_html_inner(self) -> str:

@@ -289,6 +289,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         self : LinearSVC
             The estimator.
         """
+        self._refuse_what_is_for_fit(X)
         refuse_mixed_labels("classes", classes)
         _check_partial_fit_first_call(self, classes)
         scheme = self._scheme()
@@ -368,6 +369,6 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
             raise ValueError(
-                f"y holds the class {unknown[0]!r}, which is not in classes of the first call"
+                f"y holds the class {unknown.tolist()[0]!r}, which is not in classes of the first call"
             )
         return np.searchsorted(self.classes_, y)

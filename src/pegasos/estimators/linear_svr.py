@@ -248,6 +248,7 @@ default="epsilon_insensitive"
         self : LinearSVR
             The estimator.
         """
+        self._refuse_what_is_for_fit(X)
         X, y = self._take(X, y, reset=not hasattr(self, "_streams"), numeric=True)
         weights = taken_weights(sample_weight, X)
         self._learn(take_in(X), weights, [(np.asarray(y, dtype=np.float64), weights)])

@@ -103,7 +103,7 @@ def classes_of(y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, n
     if classes.size < 2:
         raise ValueError(
             f"a classifier needs at least 2 classes, but the rows with weight hold one class, "
-            f"{classes[0]!r}"
+            f"{classes.tolist()[0]!r}"
         )
     return classes, codes.astype(np.min_scalar_type(classes.size))
 
@@ -137,7 +137,7 @@ def with_class_weights(
     wrong = np.flatnonzero(~((of_class > 0) & np.isfinite(of_class)))
     if wrong.size:
         raise ValueError(
-            f"class_weight must be positive and finite; class {classes[wrong[0]]!r} has "
+            f"class_weight must be positive and finite; class {classes.tolist()[wrong[0]]!r} has "
             f"{of_class[wrong[0]]} (to leave a class out, drop its rows)"
         )
     return of_class[codes] if weights is None else weights * of_class[codes]

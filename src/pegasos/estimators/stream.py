@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
 from pegasos.certificate import Certificate
 from pegasos.estimators._linear import LinearModel
 from pegasos.problem import Problem
-from pegasos.rows import Intake
+from pegasos.rows import Intake, StoredRows
 from pegasos.solvers import as_solver
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.stream import Stream
@@ -27,6 +28,17 @@ class StreamingModel(LinearModel):
 
     _streams: list[Stream]  # one for each model, from the first call of ``partial_fit``
     _begun_with: dict[str, str]  # what the streams learn, as that call had it
+
+    def _refuse_what_is_for_fit(self, X: Any) -> None:
+        """Refuse, before any work, what means nothing for a portion of rows."""
+        for name in ("checkpoint", "resume", "on_event"):
+            if getattr(self, name) not in (None, False):
+                raise ValueError(f"{name} is for fit; partial_fit has no use for it: leave it out")
+        if isinstance(X, StoredRows):
+            raise ValueError(
+                "partial_fit takes rows in memory: give it a store in pieces "
+                "(pegasos.data.iter_store), or call fit, which reads the store block by block"
+            )
 
     def _learn(
         self,

@@ -10,7 +10,7 @@ import importlib
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pegasos.data import DataError
 from pegasos.data.saving import saved_file
@@ -40,7 +40,12 @@ _OTHERS = (
 
 
 def save_model(
-    model: Any, path: str | os.PathLike, *, format: str | None = None, force: bool = False
+    model: Any,
+    path: str | os.PathLike,
+    *,
+    format: str | None = None,
+    force: bool = False,
+    index_base: Literal[0, 1] | None = None,
 ) -> tuple[str, ...]:
     """Save a fitted estimator in one file, which is complete or absent.
 
@@ -53,11 +58,15 @@ def save_model(
     format : {"pegasos", "liblinear", "svm-light", "onnx"}, default=None
         ``"pegasos"`` keeps everything: parameters, coefficients, classes of any type, names of
         features, certificates, traces, dual variables, and the streams of ``partial_fit``, which go
-        on with the same bits. ``"liblinear"`` and ``"svm-light"`` are the models of those programs,
+        on with the same bits. (Not ``checkpoint``, ``resume`` and ``on_event``, which belong to a
+        session.) ``"liblinear"`` and ``"svm-light"`` are the models of those programs,
         and keep the coefficients to the last bit. ``"onnx"`` runs in single precision, and cannot
         be loaded again. None: ``"onnx"`` for a name that ends in .onnx, else ``"pegasos"``.
     force : bool, default=False
         Whether a file of this name may be replaced.
+    index_base : {0, 1}, default=None
+        From what the indices of the svmlight text counted that the model was trained on, for those
+        who read such text for it: ``"pegasos"`` keeps it as ``index_base_`` of the loaded model.
 
     Returns
     -------
@@ -98,6 +107,7 @@ def save_model(
         format = "onnx" if os.fspath(path).endswith(".onnx") else "pegasos"
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {format!r}")
+    kept = _index_base(index_base, format)
     module, name = FORMATS[format]
     writer = importlib.import_module(f"pegasos.models.{module}")
     if format != "onnx":
@@ -105,7 +115,20 @@ def save_model(
 
         fitted(model, name)
     with saved_file(path, force) as file:
-        return writer.write(model, file)
+        return writer.write(model, file, **kept)
+
+
+def _index_base(index_base: int | None, format: str) -> dict[str, int]:
+    """The index base where it is given and can be kept."""
+    if index_base is None:
+        return {}
+    if index_base not in (0, 1):
+        raise ValueError(f"index_base must be 0 or 1, not {index_base!r}")
+    if format != "pegasos":
+        raise ValueError(
+            f"a file of {FORMATS[format][1]} has no place for index_base: leave it out"
+        )
+    return {"index_base": int(index_base)}
 
 
 def load_model(path: str | os.PathLike) -> Any:
@@ -123,7 +146,8 @@ def load_model(path: str | os.PathLike) -> Any:
     -------
     model : LinearSVC or LinearSVR
         The fitted estimator. From a file of pegasos it gives the same bits, with its certificate,
-        and goes on where it stood, by ``warm_start`` or ``partial_fit``. A file of LIBLINEAR or
+        and goes on where it stood, by ``warm_start`` or ``partial_fit``; ``index_base_`` is there
+        if it was saved. A file of LIBLINEAR or
         SVM-light holds the coefficients alone: ``certificate_`` says that nothing is proved, and
         parameters that are not in the file are those of a new estimator.
 

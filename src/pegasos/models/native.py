@@ -3,7 +3,7 @@
 Kept are the parameters, the coefficients, the classes with their type, the names of the features,
 the certificates, what the fit says of itself (``summary_``, traces, findings), the dual variables
 that ``store_dual`` and ``warm_start`` keep, and the streams of ``partial_fit``. Not kept is what
-belongs to a session: callbacks, ``set_output`` and the routing of metadata.
+belongs to a session: callbacks, checkpoints, ``set_output`` and the routing of metadata.
 """
 
 from __future__ import annotations
@@ -28,15 +28,19 @@ from pegasos.models.plain import Arrays, named, number, packed, unpacked
 FORMAT, VERSION = "pegasos-model", 1
 CLASSES: dict[str, type[Model]] = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
 
+# Parameters that belong to a session: a model that is loaded tells nobody, and writes nowhere.
+SESSION = ("checkpoint", "resume", "on_event")
+
 # What solvers find besides, as estimators name it.
 FINDINGS = ("error_rates_", "eta0_", "eta_", "flops_", "suspects_")
 
 _COLUMNS = ("passes", "steps", "seconds", "primal", "dual", "relative_gap")
 
 
-def write(model: Model, file: BinaryIO) -> tuple[str, ...]:
+def write(model: Model, file: BinaryIO, index_base: int | None = None) -> tuple[str, ...]:
     """Put a fitted estimator into a file."""
     arrays: Arrays = {}
+    given = {k: v for k, v in model.get_params(False).items() if k not in SESSION}
     w, b = coefficients(model)
     arrays["coef"] = w
     header = {
@@ -44,11 +48,10 @@ def write(model: Model, file: BinaryIO) -> tuple[str, ...]:
         "version": VERSION,
         "pegasos": __version__,
         "class": type(model).__name__,
-        "parameters": {
-            name: packed(value, name, arrays) for name, value in model.get_params(False).items()
-        },
+        "parameters": {name: packed(value, name, arrays) for name, value in given.items()},
         "n_features": int(model.n_features_in_),
         "feature_names": _names(model),
+        "index_base": index_base,
         "classes": packed_classes(model.classes_) if isinstance(model, LinearSVC) else None,
         "scheme": model._scheme_of_fit if isinstance(model, LinearSVC) else None,
         "intercept": not isinstance(model.intercept_, float),
@@ -72,6 +75,7 @@ def read(path: Path) -> Model:
     model.n_features_in_ = count(header, "n_features", least=1)
     _set_coefficients(model, header, arrays)
     _set_names(model, header)
+    _set_index_base(model, header)
     _set_certificates(model, header)
     fit = taken(header, "fit", dict, type(None))
     if fit is not None:
@@ -108,7 +112,7 @@ def _unfitted(header: dict[str, Any], arrays: Arrays) -> Model:
         raise Wrong(f"there is no estimator {shortened(name)!r} in this version of pegasos")
     given = taken(header, "parameters", dict)
     parameters = {name: unpacked(value, arrays) for name, value in given.items()}
-    unknown = set(parameters) - set(CLASSES[name]._get_param_names())
+    unknown = set(parameters) - (set(CLASSES[name]._get_param_names()) - set(SESSION))
     if unknown:
         raise Wrong(f"{name} has no parameter {shortened(min(unknown))!r} in this version")
     return CLASSES[name](**parameters)
@@ -151,6 +155,14 @@ def _set_names(model: Model, header: dict[str, Any]) -> None:
     if len(names) != model.n_features_in_:
         raise Wrong(f"it names {len(names)} features and has {model.n_features_in_}")
     model.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _set_index_base(model: Model, header: dict[str, Any]) -> None:
+    base = taken(header, "index_base", int, type(None))
+    if base not in (None, 0, 1):
+        raise Wrong(f"its indices count from {shortened(base)}, and not from 0 or 1")
+    if base is not None:
+        model.index_base_ = base
 
 
 def _packed_certificate(proof: Certificate) -> dict[str, Any]:

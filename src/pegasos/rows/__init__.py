@@ -1,6 +1,7 @@
 """The training examples as stored, and a row's few verbs."""
 
 from pegasos.rows.blocks import (
+    AT_ONCE,
     Blocks,
     Mapped,
     StoredRows,
@@ -10,7 +11,7 @@ from pegasos.rows.blocks import (
     part,
 )
 from pegasos.rows.gram import add_gram, scatters, system_flops
-from pegasos.rows.intake import Intake, take_in
+from pegasos.rows.intake import Intake, blocks_of, checked_parts, take_in
 from pegasos.rows.stored import CSR, Dense, Rows, n_rows
 from pegasos.rows.verbs import (
     add,
@@ -24,6 +25,7 @@ from pegasos.rows.verbs import (
 )
 
 __all__ = [
+    "AT_ONCE",
     "CSR",
     "Blocks",
     "Dense",
@@ -34,7 +36,9 @@ __all__ = [
     "add",
     "add_gram",
     "add_rescaled",
+    "blocks_of",
     "bounds_of",
+    "checked_parts",
     "dot",
     "fetch_row",
     "fetch_start",

@@ -1,8 +1,8 @@
-"""Rows that lie in files: mapped arrays, read block by block, so that few blocks are in memory.
+"""Rows that lie in files: mapped arrays, read in blocks, of which few are in memory at a time.
 
-A block is a run of so many rows. ``hold`` asks for the pages of a block before it is read, and
-``release`` gives them back after; between the two nothing is copied, and the compiled code meets
-the same arrays as for rows in memory. Rows in memory are one block, which is never given back.
+A block is a run of so many rows. ``hold`` asks for the pages of some blocks before they are read,
+and ``release`` gives them back after; between the two nothing is copied, and the compiled code
+meets the same arrays as for rows in memory. Those are one block, which is never given back.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import mmap
 import os
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +21,12 @@ import numpy as np
 
 from pegasos.rows.stored import CSR, Rows, n_rows
 
-_POPULATE_READ = 22  # of Linux since 5.14: map a range in one go
+AT_ONCE = 8  # blocks in memory
+
+_POPULATE_READ = 22 if sys.platform == "linux" else None  # since 5.14: map a range in one go
 _WILL_NEED = getattr(mmap, "MADV_WILLNEED", None)
 _DO_NOT_NEED = getattr(mmap, "MADV_DONTNEED", None)
-_AROUND = 1 << 16  # a page fault may map its neighbours too
+_AROUND = 2 << 20  # the system may map as much as this where one page is asked for
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,11 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
+Span = tuple[int, int]  # rows from … to before …
+
+
 class Blocks:
-    """Which rows of mapped files are in memory: one block of them in each thread.
+    """Which rows of mapped files are in memory: a few blocks of them in each thread.
 
     Parameters
     ----------
@@ -83,30 +89,47 @@ class Blocks:
         self.maps = tuple(maps)
         self._here = threading.local()
 
-    def hold(self, first: int, last: int, then: tuple[int, int] | None = None) -> None:
+    @property
+    def held(self) -> tuple[Span, ...]:
+        """What is in memory for this thread."""
+        return getattr(self._here, "held", ())
+
+    @property
+    def rows_read(self) -> int:
+        """How many rows this thread has asked for so far."""
+        return getattr(self._here, "rows_read", 0)
+
+    def hold(self, spans: Sequence[Span], then: Sequence[Span] = ()) -> None:
         """Have these rows in memory and no others; ``then`` are read next, if that is known."""
-        if getattr(self._here, "held", None) == (first, last):
+        spans = joined(spans)
+        if self.held == spans:
             return
         self.release()
-        self._here.held = (first, last)
-        self._advise(first, last, _POPULATE_READ)
-        if then is not None:
-            self._advise(then[0], then[1], _WILL_NEED)
+        self._here.held = spans
+        self._here.rows_read = self.rows_read + sum(last - first for first, last in spans)
+        for first, last in spans:
+            self._advise(first, last, _POPULATE_READ)
+        for first, last in joined(then):
+            self._advise(first, last, _WILL_NEED)
 
     def release(self) -> None:
         """Give the rows in memory back."""
-        held = getattr(self._here, "held", None)
-        if held is not None:
-            self._advise(held[0], held[1], _DO_NOT_NEED, _AROUND)
-            self._here.held = None
+        for first, last in self.held:
+            self._advise(first, last, _DO_NOT_NEED, _AROUND)
+        self._here.held = ()
 
-    def in_order(self) -> Iterator[tuple[int, int]]:
-        """The bounds of one block after the other, each in memory while it is yielded."""
-        ends = [(int(a), int(b)) for a, b in itertools.pairwise(self.bounds)]
-        for k, (first, last) in enumerate(ends):
-            self.hold(first, last, ends[k + 1] if k + 1 < len(ends) else None)
-            yield first, last
+    def in_order(self, spans: Sequence[Span] | None = None) -> Iterator[Span]:
+        """One span after the other, each in memory while it is yielded; by default all rows."""
+        spans = self.spans() if spans is None else spans
+        for k, span in enumerate(spans):
+            self.hold([span], spans[k + 1 : k + 2])
+            yield span
         self.release()
+
+    def spans(self) -> list[Span]:
+        """All rows in order, as many at once as may be in memory."""
+        ends = [*map(int, self.bounds[:-1:AT_ONCE]), int(self.bounds[-1])]
+        return list(itertools.pairwise(ends))
 
     def _advise(self, first: int, last: int, advice: int | None, around: int = 0) -> None:
         if not isinstance(self.rows, CSR):
@@ -121,6 +144,17 @@ class Blocks:
                 mapped.advise(advice, start, stop, around)
 
 
+def joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """The same rows in ascending order, neighbours as one."""
+    found: list[Span] = []
+    for first, last in sorted(spans):
+        if found and found[-1][1] == first:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
 class StoredRows:
     """Rows that lie in files, as ``X`` of a problem or an estimator.
 
@@ -131,7 +165,7 @@ class StoredRows:
     n_features : int
         The number of columns.
     block_rows : int
-        How many rows are read at a time.
+        How many rows make a block; eight blocks are in memory at a time.
     maps : sequence of Mapped
         The arrays of ``rows`` with what they are mapped by: of CSR pointers, indices and values.
     """
@@ -178,6 +212,6 @@ def part(rows: Rows, first: int, last: int) -> Rows:
     return rows._replace(values=rows.values[first:last])
 
 
-def in_order(blocks: Blocks | None, m: int) -> Iterator[tuple[int, int]]:
-    """The bounds of one block after the other; of m rows in memory, of all at once."""
+def in_order(blocks: Blocks | None, m: int) -> Iterator[Span]:
+    """One span of rows after the other; m rows that are in memory are one."""
     return iter([(0, m)]) if blocks is None else blocks.in_order()

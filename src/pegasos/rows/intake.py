@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,23 +78,34 @@ def _refuse_sizes(m: int, n_features: int) -> None:
 
 
 def _from_files(X: StoredRows) -> Intake:
-    """Check rows that lie in files, block by block."""
+    """Check rows that lie in files, some at a time."""
+    norms = np.empty(len(X))
+    for first, last, of_these in checked_parts(X):
+        norms[first:last] = of_these
+    return Intake(X.rows, X.n_features, norms, (), blocks_of(X))
+
+
+def blocks_of(X: StoredRows) -> Blocks:
+    """The blocks of rows that lie in files."""
+    return Blocks(X.rows, bounds_of(len(X), X.block_rows), X.maps)
+
+
+def checked_parts(X: StoredRows) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Rows that lie in files, from … to before …, and their squared norms: checked, in memory."""
     m, n_features = X.shape
     _refuse_sizes(m, n_features)
     if isinstance(X.rows, CSR):
         _check_ends(X.rows)
-    norms = np.empty(m)
-    blocks = Blocks(X.rows, bounds_of(m, X.block_rows), X.maps)
-    for first, last in blocks.in_order():
+    for first, last in blocks_of(X).in_order():
         if isinstance(X.rows, CSR):
             _check_pointers(X.rows, first, last)
-        norms[first:last], ascending = _check(_by_itself(X.rows, first, last), n_features, first)
+        norms, ascending = _check(_by_itself(X.rows, first, last), n_features, first)
         if not ascending:
             raise ValueError(
                 f"the columns of one of the rows {first} to {last - 1} of the store do not ascend, "
                 "as they do in every store that is written whole: write it again"
             )
-    return Intake(X.rows, n_features, norms, (), blocks)
+        yield first, last, norms
 
 
 def _by_itself(rows: Rows, first: int, last: int) -> Rows:

@@ -8,8 +8,8 @@ Each pass visits the rows in a new random order. Rows that sit at a bound and wo
 pulled harder than 1.5 times the root mean square of the last pass's gradients are left out
 (shrinking) until the next look at the certificate, which sees all of them.
 
-Rows that lie in files are visited in blocks: the blocks of a pass in random order, and the rows of
-each in random order, so that few blocks are in memory (order="blocks"; one block is all rows).
+Rows that lie in files are visited in blocks: of the blocks in random order always eight at once,
+and the active rows of these in random order, up to four times where few are active.
 
 A free bias is the multiplier of Σ β = 0: b acts as one more coordinate with a proximal weight of
 κ = 0.1 × the median ‖x‖², recentred after each pass (method of multipliers).
@@ -33,17 +33,24 @@ from pegasos.certificate import FINEST_TOLERANCE, Answer, View
 from pegasos.compiled import (
     aligned,
     below,
-    draw_below,
     fetch,
     generator,
     inlined,
     kernel,
     shuffle,
+    shuffle_all,
 )
 from pegasos.losses import Logistic, clip, dual_step, dual_value, pull, value
 from pegasos.problem import Problem
-from pegasos.rows import add, dot, fetch_row, fetch_start
-from pegasos.solvers.block_order import block_bounds, check_block_rows, check_order, places_of
+from pegasos.rows import AT_ONCE, add, dot, fetch_row, fetch_start
+from pegasos.solvers.block_order import (
+    block_bounds,
+    check_block_rows,
+    check_order,
+    filled_blocks,
+    hold_at,
+    places_of,
+)
 from pegasos.solvers.contract import SMALL, STALLED, Report, Solver, Solves, State
 from pegasos.solvers.free_set import BETA, COST, NORM, TARGET, Finish, newton_is_cheap, newton_step
 from pegasos.solvers.smooth_newton import smooth_newton
@@ -51,7 +58,7 @@ from pegasos.solvers.smooth_newton import smooth_newton
 # The numbers of a run.
 ACTIVE, POSITION, BIAS, KAPPA, SUM, THRESHOLD = range(6)
 PULLS, PULLED, GAP, DUAL, RATIO, ESTIMATE, PASSES, UNTIL, GAP_NOW, SHRINKING = range(6, 16)
-GAP_THEN, PASSES_THEN, NEWTON_LEFT, OWED, CONJUGATE, TURN = range(16, 22)
+GAP_THEN, PASSES_THEN, NEWTON_LEFT, OWED, CONJUGATE, TURN, LIVE, END, SWEEPS = range(16, 25)
 
 NEW_PASS = -1.0  # a position: shuffle and start the next pass
 
@@ -59,6 +66,7 @@ _SPENT, _LOOK, _PAUSE, _NEXT, _SAMPLE = 0, 1, 2, 3, 4
 
 ORDERS = ("rows", "blocks")
 
+SAMPLED = 8  # blocks from which it is estimated, where there are several
 SAMPLE = 4096  # rows from which the gap is estimated
 TIGHT = 3e-5  # below this the run ends with Newton steps where they are cheap
 NEAR, PATIENCE = 1e-6, 8  # looks without progress, this near the optimum, before a run is stalled
@@ -66,16 +74,19 @@ NEWTON_STEPS = 20  # in a row, while they run into bounds
 PAUSE, SHORT_PAUSE = 10.0, 3.0  # passes before the next pause, and after a finish
 LONG = 100.0  # passes: where the goal seems to be further away, conjugate gradients begin
 FAR, HOPELESS = 2e-3, 1000.0  # a gap above this is left to coordinates, unless they take so many
+MOST_SWEEPS = 4  # over the active rows of the blocks in memory
 LOOK_EVERY = 8  # finishes by conjugate gradients, where the sampled gap asks for no look before
 
 
 class Order(NamedTuple):
-    """The order of visits: rows block by block, the active ones of each block first."""
+    """The order of visits: all rows, the active ones first; or those of the blocks at work."""
 
     rows: np.ndarray
     starts: np.ndarray  # where the rows of each block begin, and where the last ones end
     active: np.ndarray  # how many of each block are active
-    blocks: np.ndarray  # the order of the blocks in this pass
+    blocks: np.ndarray  # in the order of this pass, those with active rows first
+    asleep: np.ndarray  # whether a row is left out; with several blocks alone
+    size: int  # the rows of a block
 
 
 @dataclass
@@ -88,6 +99,7 @@ class DualAscentState(State):
     starts: np.ndarray
     active: np.ndarray
     blocks: np.ndarray
+    asleep: np.ndarray
     rng: np.ndarray
     run: np.ndarray
     best_primal: float
@@ -156,9 +168,10 @@ class DualAscent(Solver):
         numbers[:, TARGET] = problem.y
         numbers[:, COST] = problem.cost
         w = np.zeros(problem.d)
-        run = np.zeros(22)
+        run = np.zeros(25)
         run[ACTIVE], run[POSITION] = problem.m, NEW_PASS
-        starts = places_of(problem, self._bounds(problem))
+        bounds = self._bounds(problem)
+        starts, several = places_of(problem, bounds), bounds.size > 2
         run[THRESHOLD] = np.inf
         run[SHRINKING] = self.shrink
         run[RATIO] = 0.01
@@ -179,7 +192,8 @@ class DualAscent(Solver):
             order=problem.which.copy(),
             starts=starts,
             active=np.diff(starts),
-            blocks=np.arange(starts.size - 1, dtype=np.uint32),
+            blocks=filled_blocks(problem, bounds),
+            asleep=np.zeros(problem.y.size if several else 0, dtype=np.uint8),
             rng=generator(seed),
             run=run,
             best_primal=np.inf,
@@ -202,13 +216,14 @@ class DualAscent(Solver):
             return self._newton(problem, state)
         done, event = 0, _NEXT
         while event == _NEXT:
-            self._hold(problem, state)
+            if state.run[POSITION] != NEW_PASS:
+                hold_at(problem, self._bounds(problem), state.blocks, int(state.run[TURN]))
             more, event = _passes(
                 problem.rows,
                 problem.loss,
                 problem.which,
                 state.numbers,
-                Order(state.order, state.starts, state.active, state.blocks),
+                self._order(problem, state),
                 state.w,
                 state.rng,
                 state.run,
@@ -224,23 +239,21 @@ class DualAscent(Solver):
             report.look = self._pause(problem, state, goal)
         return report
 
-    def _hold(self, problem: Problem, state: DualAscentState) -> None:
-        """Have the block in memory that is visited now."""
-        if problem.intake.blocks is None or state.run[POSITION] == NEW_PASS:
-            return
-        bounds, turn = self._bounds(problem), int(state.run[TURN])
-        coming = [(int(bounds[k]), int(bounds[k + 1])) for k in state.blocks[turn : turn + 2]]
-        problem.intake.blocks.hold(*coming[0], *coming[1:])
+    def _order(self, problem: Problem, state: DualAscentState) -> Order:
+        bounds = self._bounds(problem)
+        size = int(bounds[1] - bounds[0])
+        return Order(state.order, state.starts, state.active, state.blocks, state.asleep, size)
 
     def _sample(self, problem: Problem, state: DualAscentState, goal: float) -> int:
-        """At the end of a pass, a better guess of the gap from a block at random; what follows."""
-        filled = np.flatnonzero(np.diff(state.starts))
-        k = filled[draw_below(state.rng, filled.size)]
-        if problem.intake.blocks is not None:
-            first, last = self._bounds(problem)[k : k + 2]
-            problem.intake.blocks.hold(int(first), int(last))
-        which = problem.which[state.starts[k] : state.starts[k + 1]]
-        _sample_of_block(
+        """At the end of a pass, a better guess of the gap from a few blocks; what follows."""
+        blocks = filled_blocks(problem, self._bounds(problem))
+        shuffle_all(blocks, state.rng)
+        chosen = np.sort(blocks[:SAMPLED])
+        hold_at(problem, self._bounds(problem), chosen, 0)
+        which = np.concatenate(
+            [problem.which[state.starts[k] : state.starts[k + 1]] for k in chosen]
+        )
+        _sample_of_blocks(
             problem.rows,
             problem.loss,
             which,
@@ -380,7 +393,7 @@ class DualAscent(Solver):
             run[THRESHOLD] = np.inf
         run[RATIO] = min(max(gap / max(run[GAP_NOW], 1e-300), 0.005), 3.0)
         run[ESTIMATE] = np.inf
-        order = Order(state.order, state.starts, state.active, state.blocks)
+        order = self._order(problem, state)
         _reactivate(problem.loss, problem.which, state.numbers, view.z, order, run)
 
 
@@ -407,18 +420,18 @@ def _begin(rows, loss, which, numbers, w, run):
 @kernel
 def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
     """Visits in random order until they are spent, a look is promising, a pause is due, or, with
-    several blocks, the next block begins."""
+    several blocks, others are at work."""
     done, several = 0, order.blocks.size > 1
     kappa, sequence = run[KAPPA], order.rows
     while True:
         if run[POSITION] < 0.0:
-            shuffle(order.blocks, order.blocks.size, rng)
             run[TURN] = run[PULLS] = run[PULLED] = run[GAP] = 0.0
-            _begin_block(order, rng, run)
+            if several:
+                run[LIVE] = _shuffle_live(order, rng)
+            _begin_turn(which, order, rng, run)
             if several:
                 return done, _NEXT
-        block = order.blocks[np.uint64(run[TURN])]
-        t, end = int(run[POSITION]), order.starts[block] + order.active[block]
+        t, end = int(run[POSITION]), int(run[END])
         bias, total, threshold = run[BIAS], run[SUM], run[THRESHOLD]
         pulls, pulled, gap, dual = run[PULLS], run[PULLED], run[GAP], run[DUAL]
         while t < end and done < visits:
@@ -437,6 +450,9 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
             if stuck > threshold:
                 end -= 1
                 sequence[t], sequence[end] = sequence[end], sequence[t]
+                order.active[np.int64(i) // order.size] -= 1
+                if several:
+                    order.asleep[i] = 1
                 continue
             t += 1
             if gradient != 0.0:
@@ -450,15 +466,19 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
                     total += step
                     bias += kappa * step
                     add(rows, i, step, w)
-        run[BIAS], run[SUM], run[POSITION] = bias, total, t
+        run[ACTIVE] -= run[END] - end
+        run[BIAS], run[SUM], run[POSITION], run[END] = bias, total, t, end
         run[PULLS], run[PULLED], run[GAP], run[DUAL] = pulls, pulled, gap, dual
-        run[ACTIVE] -= order.starts[block] + order.active[block] - end
-        order.active[block] = end - order.starts[block]
         if t < end:
             return done, _SPENT
-        run[TURN] += 1.0
-        if run[TURN] < order.blocks.size:
-            _begin_block(order, rng, run)
+        run[SWEEPS] -= 1.0
+        if run[SWEEPS] > 0.0 and end > 0:
+            shuffle(sequence[:end], end, rng)
+            run[POSITION] = 0.0
+            continue
+        run[TURN] += AT_ONCE
+        if several and run[TURN] < run[LIVE]:
+            _begin_turn(which, order, rng, run)
             return done, _NEXT if done < visits else _SPENT
         event = _end_of_pass(rows, loss, which, numbers, w, rng, run, goal, several)
         if event != _SPENT or done >= visits:
@@ -466,12 +486,33 @@ def _passes(rows, loss, which, numbers, order, w, rng, run, visits, goal):
 
 
 @inlined
-def _begin_block(order, rng, run):
-    """Shuffle the active rows of the block whose turn it is."""
-    block = order.blocks[np.uint64(run[TURN])]
-    start, count = order.starts[block], order.active[block]
-    shuffle(order.rows[start : start + count], count, rng)
-    run[POSITION] = start
+def _shuffle_live(order, rng):
+    """The blocks of this pass: those with active rows, in random order. Returns how many."""
+    blocks, live = order.blocks, 0
+    for k in range(blocks.size):
+        if order.active[blocks[k]] > 0:
+            blocks[k], blocks[live] = blocks[live], blocks[k]
+            live += 1
+    shuffle(blocks, live, rng)
+    return live
+
+
+@inlined
+def _begin_turn(which, order, rng, run):
+    """Shuffle the active rows: of all; or of the blocks whose turn it is, put side by side."""
+    count, seen = int(run[ACTIVE]), 0
+    if order.blocks.size > 1:
+        count, first = 0, int(run[TURN])
+        for k in range(first, min(first + AT_ONCE, int(run[LIVE]))):
+            block = order.blocks[k]
+            seen += order.starts[block + 1] - order.starts[block]
+            for j in range(order.starts[block], order.starts[block + 1]):
+                if order.asleep[which[j]] == 0:
+                    order.rows[count] = which[j]
+                    count += 1
+    shuffle(order.rows[:count], count, rng)
+    run[POSITION], run[END] = 0.0, count
+    run[SWEEPS] = min(max(seen // max(count, 1), 1), MOST_SWEEPS)
 
 
 @kernel
@@ -514,8 +555,8 @@ def _improve_estimate(run, sampled, dual):
 
 
 @kernel
-def _sample_of_block(rows, loss, which, numbers, w, rng, run, share):
-    """A guess from the rows of one block, which are this share of all."""
+def _sample_of_blocks(rows, loss, which, numbers, w, rng, run, share):
+    """A guess from some rows, which are this share of all."""
     norm = 0.0
     for j in range(w.size):
         norm += w[j] * w[j]
@@ -543,27 +584,30 @@ def _sampled_gap(rows, loss, which, numbers, w, bias, rng):
 
 @kernel
 def _reactivate(loss, which, numbers, z, order, run):
-    """Active rows first in each block: those that are not pulled hard against their bound."""
-    bias, total, dual = run[BIAS], 0, 0.0
+    """Bring all rows back but those that are pulled hard against their bound; the active first."""
+    several, threshold = order.blocks.size > 1, run[THRESHOLD]
+    active, last, dual = 0, which.size, 0.0
     for block in range(order.active.size):
-        first, last = order.starts[block], order.starts[block + 1]
-        active = first
-        for k in range(first, order.starts[block + 1]):
-            i = np.uint64(which[k])
-            beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
-            dual += dual_value(loss, beta, y, c)
-            _, stuck = pull(loss, z[i] + bias, y, c, beta)
-            if stuck > run[THRESHOLD]:
-                last -= 1
-                order.rows[last] = which[k]
-            else:
-                order.rows[active] = which[k]
-                active += 1
-        order.active[block] = active - first
-        total += active - first
-    if total == 0:
-        total = which.size
+        order.active[block] = 0
+    for k in range(which.size):
+        i = np.uint64(which[k])
+        beta, y, c = numbers[i, BETA], numbers[i, TARGET], numbers[i, COST]
+        dual += dual_value(loss, beta, y, c)
+        _, stuck = pull(loss, z[i] + run[BIAS], y, c, beta)
+        if stuck > threshold:
+            last -= 1
+            order.rows[last] = which[k]
+        else:
+            order.rows[active] = which[k]
+            order.active[np.int64(i) // order.size] += 1
+            active += 1
+        if several:
+            order.asleep[i] = stuck > threshold
+    if active == 0:
+        active = which.size
         run[THRESHOLD] = np.inf
-        for block in range(order.active.size):
-            order.active[block] = order.starts[block + 1] - order.starts[block]
-    run[ACTIVE], run[POSITION], run[DUAL] = total, NEW_PASS, dual
+        for k in range(which.size):
+            order.active[which[k] // order.size] += 1
+            if several:
+                order.asleep[which[k]] = 0
+    run[ACTIVE], run[POSITION], run[DUAL] = active, NEW_PASS, dual

@@ -35,8 +35,8 @@ from pegasos.solvers.block_order import (
     block_bounds,
     check_block_rows,
     check_order,
-    hold,
-    shuffle_blocks,
+    filled_blocks,
+    visit_blocks,
 )
 from pegasos.solvers.contract import DIVERGED, FINISHED, Report, Solver, State
 
@@ -70,6 +70,7 @@ class OneRowState(State):
     numbers: np.ndarray
     second: np.ndarray
     order: np.ndarray
+    blocks: np.ndarray  # the order of the blocks in this pass, where visits go by blocks
     rng: np.ndarray
     run: np.ndarray
 
@@ -123,6 +124,7 @@ class OneRow(Solver):
             numbers=numbers,
             second=np.zeros(0),
             order=problem.which.copy(),
+            blocks=filled_blocks(problem, block_bounds(problem, self.block_rows)),
             rng=generator(seed),
             run=np.zeros(ROOM),
         )
@@ -185,16 +187,16 @@ class OneRow(Solver):
 
         if order != "blocks" and not problem.stored:
             return go(visits)
-        bounds = block_bounds(problem, self.block_rows)
-        done, ended = 0, False
-        while done < visits and run[T] < run[STOP] and not ended:
-            position = int(run[POSITION])
-            if position == 0 and order == "blocks":
-                shuffle_blocks(problem, bounds, state.order, state.rng)
-            end = hold(problem, bounds, state.order, position)
-            done += go(min(visits - done, end - position))
-            ended = run[POSITION] == 0 and run[PASSES] % burst == 0
-        return done
+        return visit_blocks(
+            problem,
+            block_bounds(problem, self.block_rows),
+            state,
+            order == "blocks",
+            visits,
+            position=lambda: int(run[POSITION]),
+            go=go,
+            over=lambda: run[T] >= run[STOP] or (run[POSITION] == 0 and run[PASSES] % burst == 0),
+        )
 
     def dual_factor(self, problem: Problem, state: OneRowState) -> float:
         """What turns counts into β."""

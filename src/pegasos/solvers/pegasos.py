@@ -44,8 +44,9 @@ from pegasos.solvers.block_order import (
     block_bounds,
     check_block_rows,
     check_order,
-    hold,
-    shuffle_blocks,
+    filled_blocks,
+    most_at_once,
+    visit_blocks,
 )
 from pegasos.solvers.contract import DIVERGED, FINISHED, Report, Solver, Solves, State
 from pegasos.solvers.guarantees import Guarantee, guarantee, measured_bound, steps_for
@@ -98,6 +99,7 @@ class PegasosState(State):
     counts: np.ndarray
     past: np.ndarray
     order: np.ndarray
+    blocks: np.ndarray  # the order of the blocks in this pass, where visits go by blocks
     rng: np.ndarray
     run: np.ndarray
 
@@ -187,10 +189,10 @@ class Pegasos(Solver):
         if k > problem.m:
             raise ValueError(f"batch={k} is more than the {problem.m} rows of the problem")
         check_order(problem, self.order_of(problem), self.block_rows)
-        if problem.stored and k > (largest := int(np.diff(self._bounds(problem)).max())):
+        if problem.stored and k > (most := most_at_once(problem, self._bounds(problem))):
             raise ValueError(
-                f"batch={k} is more than the {largest} rows of a block, and a store is read block "
-                "by block"
+                f"batch={k} is more than the {most:.0f} rows of the store that are in memory at "
+                "once: give a smaller batch, or write the store with a larger block_rows"
             )
         if self.bias_step == "exact" and not problem.free_bias:
             raise ValueError("bias_step='exact' is for a free bias; this problem has none")
@@ -257,6 +259,7 @@ class Pegasos(Solver):
             counts=np.zeros(problem.y.size),
             past=np.zeros(problem.d if rule.average else 0),
             order=order,
+            blocks=filled_blocks(problem, self._bounds(problem)),
             rng=rng,
             run=run,
         )
@@ -309,16 +312,18 @@ class Pegasos(Solver):
         work = Work(state.v, state.counts, state.past, problem.which, scores, amounts)
         if order != "blocks" and not problem.stored:
             return self._go(problem, state, work, rule, visits)
-        bounds = self._bounds(problem)
-        done, ended = 0, False
-        while done < visits and run[STEP] < run[STOP] and not ended:
-            position = int(run[POSITION])
-            if position == 0 and order == "blocks":
-                shuffle_blocks(problem, bounds, state.order, state.rng)
-            end = hold(problem, bounds, state.order, position)
-            done += self._go(problem, state, work, rule, min(visits - done, end - position))
-            ended = run[POSITION] == 0 and run[EPOCHS] % rule.burst == 0
-        return done
+        return visit_blocks(
+            problem,
+            self._bounds(problem),
+            state,
+            order == "blocks",
+            visits,
+            position=lambda: int(run[POSITION]),
+            go=lambda count: self._go(problem, state, work, rule, count),
+            over=lambda: (
+                run[STEP] >= run[STOP] or (run[POSITION] == 0 and run[EPOCHS] % rule.burst == 0)
+            ),
+        )
 
     def _go(
         self, problem: Problem, state: PegasosState, work: Work, rule: Rule, visits: int

@@ -97,11 +97,6 @@ class Stream:
                 f"the stream began with {self.n_features} features, these rows have "
                 f"{rows.n_features}"
             )
-        if rows.blocks is not None:
-            raise ValueError(
-                "a stream takes rows in memory: give it a store in pieces "
-                "(pegasos.data.iter_store), or call fit, which reads the store block by block"
-            )
         y = np.asarray(y, dtype=np.float64)
         weights = np.ones(y.size) if weights is None else np.asarray(weights, dtype=np.float64)
         order = np.flatnonzero(weights > 0).astype(np.uint32)
