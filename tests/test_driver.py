@@ -471,7 +471,8 @@ def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path, monkeypatch, fault):
     solution = solve(noisy(), Pegasos(), tol=None, max_passes=9, checkpoint=file)
     whole = solve(noisy(), Pegasos(), tol=None, max_passes=9)
     np.testing.assert_array_equal(solution.w, whole.w)
-    kept = [note for note in solution.trace.notes if "the checkpoint before is kept: no space" in note]
+    said = "the checkpoint before is kept: no space"
+    kept = [note for note in solution.trace.notes if said in note]
     assert len(kept) == len(times) - 1 > 0
     rest = solve(noisy(), Pegasos(), tol=None, max_passes=9, resume=file)
     np.testing.assert_array_equal(rest.w, whole.w)
