@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pegasos
-from pegasos.cli.exits import sigterm_as_ctrl_c
+from pegasos.cli.signals import ctrl_c_heard, sigterm_as_ctrl_c
 from pegasos.models import load_model
 
 SOURCES = Path(pegasos.__file__).parent.parent
@@ -97,16 +97,15 @@ def test_a_demo_that_is_interrupted_says_so(tmp_path):
     assert rest.splitlines()[-1] == "interrupted"
 
 
+@POSIX
 def test_sigterm_reaches_whoever_stops_on_ctrl_c():
     heard = []
-    if os.name == "nt":
-        pytest.skip("kill")
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with sigterm_as_ctrl_c() as came:
+        with ctrl_c_heard(), sigterm_as_ctrl_c() as came:
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
             signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
-            os.kill(os.getpid(), signal.SIGINT)  # held back
             signal.raise_signal(signal.SIGTERM)
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         assert heard == [signal.SIGINT]

@@ -75,7 +75,7 @@ def test_within_a_block_there_is_one_copy(pipe):
 def test_what_would_lose_the_beginning_refuses(pipe, look):
     path = pipe(b"")
     open(path, "rb").close()  # for whom the writer waits
-    with pytest.raises(DataError, match="can be read only once: pegasos.data.load reads it"):
+    with pytest.raises(DataError, match=r"can be read only once: pegasos.data.load reads it"):
         look(path)
 
 
@@ -94,5 +94,5 @@ def test_a_full_disk_is_told(pipe, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("shutil.copyfileobj", full)
-    with pytest.raises(DataError, match="pipe cannot be copied to .*: No space left"):
+    with pytest.raises(DataError, match=r"pipe cannot be copied to .*: No space left"):
         load(path)

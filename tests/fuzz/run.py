@@ -121,13 +121,9 @@ def child(args: argparse.Namespace) -> int:
     else:
         target = importlib.import_module(TARGETS.get(args.target, args.target))
     seeds = [file.read_bytes() for file in sorted((args.folder / "seeds").iterdir())]
-    room = Path(tempfile.mkdtemp(prefix="pegasos-fuzz-", dir=IN_MEMORY))
-    try:
-        trial = Trial(target, args.folder / args.engine, room, args.hang)
-        trial.warm_up(seeds)
-        ENGINE[args.engine](args, trial, seeds)
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
+    trial = Trial(target, args.folder / args.engine, args.room, args.hang)
+    trial.warm_up(seeds)
+    ENGINE[args.engine](args, trial, seeds)
     return 0
 
 
@@ -232,7 +228,11 @@ def run(name: str, engine: str, args: argparse.Namespace) -> Row:
         words = [sys.executable, str(HERE / "run.py"), "--child", engine, "--only", name]
         words += ["--folder", str(folder), "--seconds", str(left), "--examples", str(args.examples)]
         words += ["--seed", str(args.seed + 1000 * crashes), "--hang", str(args.hang)]
-        with (place / f"log{crashes}").open("wb") as log:
+        with (
+            tempfile.TemporaryDirectory(prefix="pegasos-fuzz-", dir=IN_MEMORY) as room,
+            (place / f"log{crashes}").open("wb") as log,
+        ):
+            words += ["--room", room]
             done = subprocess.run(
                 words, cwd=HERE, env=environment, stdout=log, stderr=subprocess.STDOUT
             )
@@ -270,6 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--hang", type=float, default=20.0, help="seconds for one input")
     parser.add_argument("--jobs", type=int, default=1, help="targets at a time")
     parser.add_argument("--child", dest="engine", help=argparse.SUPPRESS)
+    parser.add_argument("--room", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(arguments)
     if args.engine:
         args.target = args.only

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from pegasos.cli.signals import ctrl_c_heard
+
 USAGE = 2  # what a shell expects of wrong usage
 
 
@@ -28,6 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pegasos 0.1.0
     0
     """
+    with ctrl_c_heard():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         from pegasos.cli.app import app
         from pegasos.cli.exits import run

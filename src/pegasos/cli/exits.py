@@ -6,14 +6,14 @@ import contextlib
 import errno
 import functools
 import os
-import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
+
+from pegasos.cli.signals import sigterm_as_ctrl_c
 
 FINE, SHORT, USAGE, OUTPUT, BUG = 0, 1, 2, 3, 70
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
@@ -145,45 +145,3 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
             return TERMINATED if code == INTERRUPTED and told else code
 
     return stopped
-
-
-@contextlib.contextmanager
-def sigterm_as_ctrl_c() -> Iterator[list[int]]:
-    """Let SIGTERM do what Ctrl-C does; the list tells afterwards whether one came."""
-    came: list[int] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        listener = signal.getsignal(signal.SIGINT)
-        if not callable(listener):
-            raise KeyboardInterrupt
-        listener(signal.SIGINT, frame)
-
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not in the main thread: signals are none of our business
-        yield came
-        return
-    try:
-        with _ctrl_c_heard():
-            yield came
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
-def _ctrl_c_heard() -> Iterator[None]:
-    """Let somebody listen to Ctrl-C also where the shell wants it ignored, as in ``command &``.
-
-    It stays ignored, for it is held back; but who stops on Ctrl-C is there to be told of SIGTERM.
-    """
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN or os.name == "nt":
-        yield
-        return
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # which drops what was held back
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from pegasos.data.examples import DataError
 
 _BUFFER = 1 << 16
-_LEAST_SIP, _MOST_SIP = 1 << 8, 1 << 16  # of zst at a time: a few bytes may become megabytes,
+_LEAST_SIP, _MOST_SIP = 1 << 8, 1 << 10  # of zst at a time: each 4 bytes may become 128 kB,
 _GULP = 1 << 20  # and this is enough
 
 # How packed files begin, and what they are called in sentences and endings.

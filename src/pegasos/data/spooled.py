@@ -110,9 +110,7 @@ def only_once(path: str) -> bool:
 def refuse_only_once(path: str) -> None:
     """A sentence for what would be opened twice."""
     if only_once(path):
-        raise DataError(
-            f"{path} is no file, and can be read only once: pegasos.data.load reads it"
-        )
+        raise DataError(f"{path} is no file, and can be read only once: pegasos.data.load reads it")
 
 
 @contextlib.contextmanager
@@ -129,7 +127,7 @@ def named_rightly(copy: Copy) -> Iterator[None]:
 def _opened(name: str) -> Any:
     """What can be read only once, open; a device that would never end is refused."""
     # The standard input itself: if it is a socket, no path leads to it.
-    file = open(os.dup(0), "rb") if name == STDIN else open(name, "rb")
+    file = open(os.dup(0) if name == STDIN else name, "rb")  # noqa: SIM115
     mode = os.fstat(file.fileno()).st_mode
     endless = stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not file.isatty())
     if endless and not os.path.samefile(name, os.devnull):

@@ -117,7 +117,9 @@ def _plainly(complaint: str) -> str:
         words = words[0].lower() + words[1:].split(":")[0] + "; complete or remove the row"
     elif "straddl" in words:
         words = "a row is longer than what is read at once; is this a table?"
-    return row + " ".join(words.split())
+    return row + "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(words.split())
+    )
 
 
 # Parquet: the columns and their types are in the footer.

@@ -369,6 +369,7 @@ class LinearSVC(ClassifierMixin, StreamingModel):
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
             raise ValueError(
-                f"y holds the class {unknown.tolist()[0]!r}, which is not in classes of the first call"
+                f"y holds the class {unknown.tolist()[0]!r}, which is not in classes of the first "
+                "call"
             )
         return np.searchsorted(self.classes_, y)
