@@ -66,7 +66,8 @@ class Event:
     ``"note"``.
 
     ``problem`` is the number of the problem in ``solve_many`` (0 in ``solve``). A look carries the
-    answer as it was then (``view``) and the iterations of the method (``steps``).
+    answer as it was then (``view``) and the iterations of the method (``steps``); progress what the
+    solver guesses of the relative gap, infinite where it does not.
     """
 
     kind: str
@@ -77,6 +78,7 @@ class Event:
     text: str = ""
     steps: float = math.nan
     view: View | None = None
+    estimate: float = math.inf
 
 
 @dataclass
@@ -490,7 +492,7 @@ class _Run:
         estimate = math.inf if report.gap_estimate is None else report.gap_estimate
         stop = report.status if report.status != RUNNING else self._limit_reached(interrupt)
         scheduled = report.look or self.visits >= due or estimate <= 0.97 * goal
-        self._emit("progress")
+        self._emit("progress", estimate=estimate)
         if not (scheduled or stop or self.visits >= asked):
             since = time.perf_counter() - max(self.saved_at, self.begun)  # none yet: from here on
             if checkpoint is not None and since >= SAVE_EVERY:

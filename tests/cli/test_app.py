@@ -143,7 +143,7 @@ def failing(error):
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
-        (ValueError("C must\nbe positive"), 2, "C must be positive"),
+        (ValueError("C must\nbe positive"), 2, "-C must be positive"),
         (FileNotFoundError(2, "No such file", "x.svm"), 2, "x.svm: no such file"),
         (FileExistsError("there is one"), 3, "there is one"),
         (OSError(28, "No space left on device", "out"), 3, "out: no space left on device"),
@@ -195,3 +195,17 @@ def test_main_takes_the_words_of_the_process(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["pegasos", "--version"])
     assert main() == 0
     assert capsys.readouterr().out.startswith("pegasos ")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(("words", "code"), [("info one.svm", 0), ("info none.svm", 2)])
+@pytest.mark.skipif(os.name == "nt", reason="a shell")
+def test_a_closed_stream_is_nobody_s_fault(tmp_path, closed, words, code):
+    (tmp_path / "one.svm").write_text("1 1:1\n-1 2:1\n")
+    line = f"{sys.executable} -m pegasos {words} {closed}"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr

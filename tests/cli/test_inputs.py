@@ -2,9 +2,13 @@
 
 import gzip
 import json
+import os
+import threading
 
+import numpy as np
 import pytest
 
+from pegasos.cli import inputs
 from pegasos.data import load, write_store
 
 BAD = {
@@ -83,3 +87,82 @@ def test_an_address(pegasos, two, tmp_path):
     assert answer["data"]["rows"] == 200
     pegasos("train", (tmp_path / "gone.svm").as_uri(), "--quiet", code=2)
     assert "gone.svm: there is no such file" in pegasos.err
+
+
+# ------------------------------------------------------------------------------ pipes and stdin
+
+
+@pytest.fixture
+def stdin(tmp_path):
+    """A pipe as the standard input, into which a file is written."""
+    before, threads = os.dup(0), []
+
+    def of(path):
+        reading, writing = os.pipe()
+        os.dup2(reading, 0)
+        os.close(reading)
+
+        def write():
+            with open(writing, "wb") as file:
+                file.write(path.read_bytes())
+
+        threads.append(threading.Thread(target=write, daemon=True))
+        threads[-1].start()
+
+    yield of
+    os.dup2(before, 0)
+    os.close(before)
+
+
+@pytest.fixture
+def big(tmp_path):
+    """More than a pipe holds, and than is looked at to find out what it is."""
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{1 if row[0] > 0 else -1} " + " ".join(f"{j}:{value!r}" for j, value in enumerate(row, 1))
+        for row in rng.standard_normal((4000, 4)).tolist()
+    ]
+    path = tmp_path / "big.svm"
+    path.write_text("\n".join(rows) + "\n")
+    assert path.stat().st_size > 100_000
+    return path
+
+
+POSIX = pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="no /dev/stdin")
+
+
+@POSIX
+@pytest.mark.parametrize("words", [[], ["--zero-based", "no"], ["--memory", "100KB"]])
+def test_a_pipe_is_trained_on_as_a_whole(pegasos, big, stdin, words):
+    expected = pegasos.answer("train", big, "-o", "one", *words)
+    stdin(big)
+    found = pegasos.answer("train", "-", "-o", "two", *words)
+    assert found["data"]["rows"] == 4000
+    assert found["data"] | {"source": ""} == expected["data"] | {"source": ""}
+    stdin(big)
+    assert len(pegasos("predict", "one", "-").splitlines()) == 4000
+    stdin(big)
+    assert pegasos.answer("evaluate", "one", "-")["rows"] == 4000
+    stdin(big)
+    assert pegasos.answer("info", "-")["rows"] == 4000
+    stdin(big)
+    assert pegasos.answer("convert", "-", "rows.store")["data"]["rows"] == 4000
+
+
+def test_an_empty_name(pegasos, two):
+    for command in ("train", "info", "compare"):
+        pegasos(command, "", code=2)
+        assert "DATA is empty: name a file" in pegasos.err
+    pegasos("train", "two.svm", "-o", "", code=2)
+    assert "the name that --model gives is empty" in pegasos.err
+    pegasos("convert", "two.svm", "", code=2)
+    assert "the name that DEST gives is empty" in pegasos.err
+
+
+def test_a_pace_is_told_where_it_means_something(pegasos, two, monkeypatch):
+    pegasos("train", "two.svm")
+    assert "B/s" not in pegasos.err
+    monkeypatch.setattr(inputs, "PACE_BYTES", 1)
+    monkeypatch.setattr(inputs, "PACE_SECONDS", 0)
+    pegasos("train", "two.svm", "--force")
+    assert "B/s" in pegasos.err

@@ -1,5 +1,7 @@
 """``pegasos convert``, ``info``, ``compare``, ``demo`` and ``datasets``."""
 
+import os
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -13,6 +15,37 @@ def same(a, b):
 
 
 # --------------------------------------------------------------------------------------- convert
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.PARQUET", "a.arrow", "a.csv.gz", "a.pegasos"])
+def test_convert_promises_nothing_by_a_name(pegasos, two, tmp_path, name):
+    pegasos("convert", "two.svm", name, code=2)
+    assert f"{name} has the name of a file that convert cannot write" in pegasos.err
+    assert not (tmp_path / name).exists()
+    pegasos("convert", "two.svm", name, "--to", "store")
+    assert open_store(tmp_path / name).X.shape == (200, 6)
+
+
+def test_text_keeps_its_digits(pegasos, tmp_path):
+    (tmp_path / "pi.svm").write_text("1 1:3.14159265358979\n-1 2:0.1\n")
+    pegasos("convert", "pi.svm", "same.svm")
+    assert (tmp_path / "same.svm").read_text() == "1 1:3.14159265358979\n-1 2:0.1\n"
+    pegasos("convert", "pi.svm", "short.svm", "--dtype", "float32")
+    assert "3.1415927" in (tmp_path / "short.svm").read_text()
+    pegasos("convert", "pi.svm", "pi.store")
+    assert open_store(tmp_path / "pi.store").X.dtype == np.float32
+    pegasos("convert", "pi.store", "from-store.svm")
+    assert "3.1415927" in (tmp_path / "from-store.svm").read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_what_cannot_be_written_is_told_before_the_work(pegasos, two, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    pegasos("train", "two.svm", "-q")
+    for words in ("convert two.svm pipe --to svmlight", "train two.svm -o pipe",
+                  "predict two.pegasos two.svm -o pipe"):  # fmt: skip
+        pegasos(*words.split(), "--force", code=3)
+        assert pegasos.err == "pipe is not a regular file: give another name\n"
 
 
 def test_to_a_store_and_back(pegasos, two, tmp_path):
@@ -59,7 +92,7 @@ def test_convert_overwrites_nothing(pegasos, two, tmp_path):
     pegasos("convert", "two.svm", "s", "--force")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "thesis.txt").write_text("mine")
-    pegasos("convert", "two.svm", "folder", "--force", code=2)
+    pegasos("convert", "two.svm", "folder", "--force", code=3)
     assert (tmp_path / "folder" / "thesis.txt").read_text() == "mine"
 
 
@@ -100,6 +133,77 @@ def test_info_of_a_table(pegasos, houses):
     answer = pegasos.answer("info", "houses.csv", "--target", "price", "--categorical", "auto")
     assert answer["kind"] == "CSV table"
     assert answer["feature_names"] == ["size", "town=x", "town=y"]
+
+
+def test_info_of_a_table_that_is_not_ready(pegasos, tmp_path):
+    (tmp_path / "t.csv").write_text("size;town\n1;a\n2;b\n")
+    out = pegasos("info", "t.csv")
+    assert "size: number" in out
+    assert "town: text" in out
+    assert "say with --target which is predicted" in out
+    answer = pegasos.answer("info", "t.csv", "--target", "size")
+    assert answer["columns"] == {"size": "number", "town": "text"}
+    assert "holds text; name it in --categorical" in answer["notes"][0]
+    ready = pegasos.answer("info", "t.csv", "--target", "size", "--categorical", "town")
+    assert ready["features"] == 2
+    assert "the fields stand between semicolons, as the first line says" in ready["notes"]
+
+
+def test_info_of_a_checkpoint(pegasos, two, tmp_path):
+    pegasos("train", "two.svm", "--checkpoint", "run")
+    answer = pegasos.answer("info", "run")
+    assert answer["kind"] == "checkpoint"
+    assert answer["stopped"] == "converged"
+    assert "the checkpoint of a run" in pegasos("info", "run")
+    np.savez(tmp_path / "other.npz", header=np.zeros(3))
+    pegasos("info", "other.npz", code=2)
+    assert "a zip archive (or NumPy's npz)" in pegasos.err
+
+
+@pytest.mark.parametrize(
+    ("format", "what"),
+    [
+        ("pegasos", "a model of pegasos, not data"),
+        ("liblinear", "a model of LIBLINEAR, not data"),
+        ("svm-light", "a model of SVM-light, not data"),
+        ("onnx", "an ONNX model, not data; onnxruntime runs it"),
+    ],
+)
+def test_a_model_is_no_data(pegasos, two, format, what):
+    pegasos("train", "two.svm", "-o", "model", "--format", format, "--bias", "none")
+    pegasos("train", "model", "-o", "other", code=2)
+    assert pegasos.err == f"model is {what}\n"
+
+
+@pytest.mark.parametrize("content", [b"", b'{"rows": ', b"\xff\xfe", b"[]"])
+def test_a_damaged_store_is_called_so(pegasos, two, tmp_path, content):
+    pegasos("convert", "two.svm", "s")
+    (tmp_path / "s" / "header.json").write_bytes(content)
+    for command in ("info", "train"):
+        pegasos(command, "s", code=2)
+        assert "header.json" in pegasos.err
+        assert "the store is damaged: write it again" in pegasos.err
+
+
+def test_info_of_a_model_tells_the_weight_that_was_not_given(pegasos, two):
+    pegasos("train", "two.svm")
+    assert "C=1.0" in pegasos("info", "two.pegasos")
+    pegasos("train", "two.svm", "--lam", "0.01", "--force")
+    out = pegasos("info", "two.pegasos")
+    assert "lam=0.01" in out
+    assert "C=1.0" not in out
+
+
+def test_labels_and_names_that_look_like_markup(pegasos, two, tmp_path):
+    X, y = two
+    lines = [f"{'[bold]' if label > 0 else '[/red]'} 1:{row[0]}" for row, label in zip(X, y)]
+    (tmp_path / "[red]x.svm").write_text("\n".join(lines) + "\n")
+    pegasos("train", "[red]x.svm")
+    assert "[red]x.pegasos" in pegasos.err
+    out = pegasos("evaluate", "[red]x.pegasos", "[red]x.svm")
+    assert "true \\ predicted   [/red]   [bold]" in out
+    assert "[/red], [bold]" in pegasos("info", "[red]x.pegasos")
+    assert pegasos("info", "[red]x.svm").startswith("[red]x.svm\n")
 
 
 def test_info_of_a_store(pegasos, three, tmp_path):

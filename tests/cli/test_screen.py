@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 
 import pytest
 from rich.console import Console
@@ -80,6 +81,39 @@ def test_a_training_from_its_events(clock):
         assert part in picture
     view(Event("note", 0, 10.0, 0.0, text="shrinking"))
     assert "shrinking" in shown(view)
+
+
+def test_the_guesses_of_the_solver_say_how_long_where_looks_are_rare(clock):
+    view = Training("training", rows=1000, tol=1e-4, now=clock)
+    for gap in (1e-1, 1e-1, 3e-2, 1e-2, 3e-3):
+        assert "left" not in view.line()
+        clock.time += 10
+        view(Event("progress", 0, 1.0, 0.0, estimate=gap))
+    left = re.search("~(.*) left", view.line()).group(1)
+    # The line of least squares through (10, 30, 40, 50 s) falls by ten in 26.6 s, to 1e-4 at 92 s.
+    assert left == "0:42"
+
+
+def test_the_gap_is_shown_with_its_own_bounds(clock):
+    view = Training("training", rows=1000, tol=1e-3, now=clock)
+    view(look(1e-2))
+    view(look(1e-1))  # worse
+    for said in (shown(view), view.line()):
+        assert "1.01" in said
+        assert "1.1 " not in said
+    assert "gap    1.0e-02" in shown(view)
+
+
+def test_the_panel_leaves_room_for_what_the_terminal_echoes(clock):
+    screen = Screen(live=True)
+    out = io.StringIO()
+    screen._console = Console(file=out, force_terminal=True, width=60, color_system=None)
+    view = Training("training", 10, 1e-3, now=clock)
+    with screen.showing(view):
+        view(look(1e-2))
+    borders = [line for line in out.getvalue().splitlines() if "╭" in line]
+    assert borders
+    assert all(len(line[line.index("╭") : line.index("╮") + 1]) == 57 for line in borders)
 
 
 def test_a_bound_that_is_not_there_yet(clock):

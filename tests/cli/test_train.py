@@ -182,7 +182,7 @@ def test_nothing_is_overwritten_and_that_is_said_before_the_work(pegasos, two, t
         ("--bias free-of-charge", "--bias must be one of"),
         ("--multi-class all", "--multi-class must be one of ovr, ovo"),
         ("--solver newton", "there is no solver 'newton'"),
-        ("--loss square", "loss must be one of"),
+        ("--loss square", "--loss for --task classify must be one of"),
         ("--format pickle", "--format must be one of"),
         ("--max-seconds soon", "a duration is written as 90, 45s"),
         ("--memory lots", "a size is written as 4GB"),
@@ -240,3 +240,9 @@ def test_a_model_that_cannot_be_saved_is_saved_elsewhere(pegasos, two, tmp_path,
     assert "no space left while writing two.pegasos; the model is in " in pegasos.err
     elsewhere = pegasos.err.rsplit("the model is in ", 1)[1].split(" instead")[0]
     assert load_model(elsewhere).converged_
+
+
+def test_no_option_is_offered_that_train_has_not(pegasos, two, tmp_path):
+    (tmp_path / "t.svm").write_text("3 1:1\n")
+    pegasos("train", "two.svm", "--test", "t.svm", code=2)
+    assert "pegasos evaluate --allow-unknown counts such rows as errors" in pegasos.err

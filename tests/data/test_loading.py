@@ -322,3 +322,10 @@ def test_importing_loads_no_extra_and_no_scikit_learn(run_python):
     )
     extras = {"pyarrow", "pooch", "requests", "zstandard", "sklearn", "pandas", "rich", "typer"}
     assert {name.split(".")[0] for name in loaded} & extras == set()
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("pegasos.data.downloads.cache", lambda: tmp_path / "file")
+    with pytest.raises(DataError, match=r"cannot be kept in .*file.urls \(Not a directory\)"):
+        load("http://localhost:9/rows.svm")

@@ -194,7 +194,10 @@ def test_features_of_other_data_are_made_again(tmp_path):
     data = load_table(path, target=False, feature_names=seen.feature_names)
     assert data.feature_names == seen.feature_names == ("a", "c=x", "c=z")
     assert data.X.tolist() == [[7, 0, 1], [8, 0, 0], [9, 1, 0]]
-    assert any("column 'c': 1 rows have a category that is no feature" in n for n in data.notes)
+    assert any(
+        "column 'c': 1 row has a category that is no feature, such as 'new'" in n
+        for n in data.notes
+    )
     chunks = iter_table(path, target=False, feature_names=seen.feature_names, chunk_bytes=1)
     np.testing.assert_array_equal(np.vstack([chunk.X for chunk in chunks]), data.X)
     with pytest.raises(DataError, match="has no column for the feature 'b'"):
@@ -415,3 +418,35 @@ def test_rows_that_grow_are_the_rows_that_came():
     for part in parts:
         grown.append(part)
     np.testing.assert_array_equal(grown.done(), np.vstack(parts))
+
+
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_the_delimiter_is_found(tmp_path, sign, name):
+    text = '\n"a,b",c,y\n1,2,-1\n3,4,1\n'
+    path = tmp_path / "t.csv"
+    path.write_text(text.replace(",", sign).replace(f"a{sign}b", "a,,,,b"))
+    note = f"the fields stand between {name}, as the first line says"
+    for data in (load_table(path, target="y"), *iter_table(path, target="y")):
+        assert data.feature_names == ("a,,,,b", "c")
+        assert note in data.notes
+    assert note not in load_table(path, target="y", delimiter=sign).notes
+    with pytest.raises(DataError):
+        load_table(path, target="y", delimiter=",")
+
+
+def test_commas_need_no_note(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n")
+    assert not any("between" in note for note in load_table(tmp_path / "t.csv").notes)
+
+
+def test_unseen_categories_are_told_once_with_an_example(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("town,n,y\n" + "".join(f"t{k % 3},{k},1\n" for k in range(30)))
+    names = ["town=t0", "n"]
+    told = "column 'town': 20 rows have a category that is no feature, such as 't1'"
+    chunks = list(iter_table(path, feature_names=names, chunk_bytes=64))
+    assert len(chunks) > 2
+    assert [note for chunk in chunks for note in chunk.notes if "column 'town'" in note] == [told]
+    assert told in chunks[-1].notes
+    assert told in load_table(path, feature_names=names).notes
+    assert sum(chunk.X.shape[0] for chunk in chunks) == 30

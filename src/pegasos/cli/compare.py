@@ -16,6 +16,7 @@ from pegasos.cli.inputs import Reading, open_data
 from pegasos.cli.outputs import check_can_write, refuse_clash
 from pegasos.cli.report import label_text, print_json, print_table
 from pegasos.cli.screen import Screen
+from pegasos.cli.trial import try_out
 from pegasos.cli.values import listed, one_of, seconds, size, span
 from pegasos.cli.views import Training
 
@@ -110,8 +111,12 @@ def command(
     names, goals, limit = listed(solvers) or [], _goals(targets), seconds(max_seconds)
     one_of("--by", by, MEASURES)
     chosen = _chosen(C, lam, one_of("--bias", bias, completion.BIASES))
+    try_out(names, bias=bias, C=C, lam=lam, loss=loss, max_passes=passes)
+    if seeds < 1:
+        raise Usage(f"--seeds must be at least 1, not {seeds}")
     if plot is not None:
         refuse_clash({"--plot": plot}, {"DATA": source})
+        _check_picture(plot)
         check_can_write(Path(plot), force)
     screen = Screen(quiet)
     with open_data(source, reading, screen, size(memory), scratch) as (data, _):
@@ -134,6 +139,18 @@ def _chosen(C: float | None, lam: float | None, bias: str) -> dict[str, Any]:
     if C is not None and lam is not None:
         raise Usage("give -C or --lam, not both: they are the same (λ = 1/(C·rows))")
     return {"C": 1.0 if lam is None and C is None else C, "lam": lam, "bias": bias}
+
+
+def _check_picture(plot: str) -> None:
+    """Refuse a kind of picture that matplotlib cannot draw, before there is one."""
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise Usage("--plot needs matplotlib: pip install 'pegasos[plot]'") from None
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    kind = Path(plot).suffix.lstrip(".").lower()
+    if kind and kind not in kinds:
+        raise Usage(f"--plot cannot draw {kind}: give a name that ends in .png, .svg or .pdf")
 
 
 def _goals(text: str) -> list[float]:
@@ -168,7 +185,10 @@ def _problem(
             )
         positive = names[-1] if positive is None else positive
         if positive not in names:
-            raise Usage(f"--positive names {positive!r}, which is none of {', '.join(names[:8])}")
+            more = ", …" if len(names) > 8 else ""
+            raise Usage(
+                f"--positive names {positive!r}, which is none of {', '.join(names[:8])}{more}"
+            )
         y = np.where(y == labels[names.index(positive)], 1.0, -1.0)
     return Problem(data.X, y, weights=data.weights, loss=loss or "hinge", **chosen)
 

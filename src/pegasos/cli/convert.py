@@ -28,6 +28,8 @@ EPILOG = examples(
     ("pegasos convert rcv1.store rcv1.svm.gz", "back to text, compressed by its name"),
 )
 TEXT_ENDINGS = (".svm", ".svmlight", ".libsvm", ".txt", ".dat")
+OTHER_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz",
+                 ".pegasos", ".onnx")  # fmt: skip
 KINDS = ("store", "svmlight")
 
 
@@ -59,6 +61,17 @@ BlockRows = Annotated[
         "--block-rows", metavar="N", help="Rows of a block; by default a megabyte of them, or less."
     ),
 ]
+Dtype = Annotated[
+    str | None,
+    typer.Option(
+        "--dtype",
+        metavar="TYPE",
+        help="Values as float32 or float64; otherwise float32 in a store (a store that is read "
+        "keeps its own), and float64 in text, which loses no digit.",
+        autocompletion=completion.among(completion.DTYPES),
+        rich_help_panel=options.READING,
+    ),
+]
 
 
 def command(
@@ -68,7 +81,7 @@ def command(
     shuffle: Shuffle = False,
     seed: Seed = None,
     block_rows: BlockRows = None,
-    dtype: options.Dtype = "float32",
+    dtype: Dtype = None,
     features: options.Features = None,
     zero_based: options.ZeroBased = "auto",
     target: options.Target = None,
@@ -80,11 +93,11 @@ def command(
     force: options.Force = False,
 ) -> int:
     """Read in chunks and write them, in bounded memory."""
-    reading = Reading.of(
-        dtype=dtype, features=features, zero_based=zero_based, target=target, columns=columns,
-        categorical=categorical, weights=weights,
-    )  # fmt: skip
     kind = _kind(destination, to)
+    reading = Reading.of(
+        dtype=dtype or _dtype(kind, source), features=features, zero_based=zero_based,
+        target=target, columns=columns, categorical=categorical, weights=weights,
+    )  # fmt: skip
     _refuse_ignored(kind, destination, shuffle, seed, block_rows)
     _check_destination(source, destination, kind, force)
     screen = Screen(quiet)
@@ -146,7 +159,20 @@ def _kind(destination: str, to: str | None) -> str:
         return one_of("--to", to, KINDS)
     name = destination.lower()
     packed = next((ending for ending in PACKED if name.endswith(ending)), "")
+    name = name.removesuffix(packed)
+    if name.endswith(OTHER_ENDINGS):
+        raise Usage(
+            f"{destination} has the name of a file that convert cannot write: it makes a store "
+            "(such as rows.store) or svmlight text (rows.svm); --to says which, whatever the name"
+        )
     return "svmlight" if packed or name.endswith(TEXT_ENDINGS) else "store"
+
+
+def _dtype(kind: str, source: str) -> str:
+    """The type of the values where none is asked for: text loses no digit, a store is compact."""
+    from pegasos.data import is_store
+
+    return "float64" if kind == "svmlight" and not is_store(source) else "float32"
 
 
 @dataclass

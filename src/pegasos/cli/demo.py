@@ -13,6 +13,7 @@ from pegasos.cli.help import examples
 from pegasos.cli.learning import Wish, fit, shape_of
 from pegasos.cli.report import print_json
 from pegasos.cli.screen import Screen
+from pegasos.cli.trial import try_out
 from pegasos.cli.values import count, in_words, span
 from pegasos.cli.views import View
 
@@ -37,6 +38,7 @@ def command(
     from pegasos.data import Data
     from pegasos.datasets import text_like
 
+    try_out(["auto"], "classify", bias="free", tol=tol)
     screen = Screen(quiet)
     screen.tell(f"Generating {count(rows)} rows shaped like news text …")
     with screen.showing(View("generating rows")):

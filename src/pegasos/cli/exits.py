@@ -6,6 +6,7 @@ import contextlib
 import errno
 import functools
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 import typer
 
 from pegasos.cli.signals import sigterm_as_ctrl_c
+from pegasos.cli.spelling import for_shell
 
 FINE, SHORT, USAGE, OUTPUT, BUG = 0, 1, 2, 3, 70
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
@@ -27,6 +29,8 @@ CODES = {
     INTERRUPTED: "Ctrl-C (SIGTERM: 143); train has saved the best model so far",
 }
 
+# What is said of files that are to be written, and of none that are read.
+OF_OUTPUT = re.compile(r"cannot write |.* (exists already|is not replaced: .*); give another name")
 ONLY_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EEXIST}
 
 
@@ -101,7 +105,10 @@ def told(error: Exception) -> tuple[str, int]:
             USAGE,
         )
     if isinstance(error, ValueError | ImportError | NotImplementedError):
-        return _sentence(error), USAGE
+        sentence = _sentence(error)
+        if isinstance(error, Usage):
+            return sentence, USAGE
+        return for_shell(sentence), OUTPUT if OF_OUTPUT.match(sentence) else USAGE
     return (
         f"a mistake in pegasos: {type(error).__name__}: {error}. Please report it, with what "
         "PEGASOS_DEBUG=1 pegasos … prints",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from json import loads
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,9 +13,10 @@ import typer
 from pegasos.cli import options, values
 from pegasos.cli.exits import FINE, Usage
 from pegasos.cli.help import examples
-from pegasos.cli.inputs import SET, WORDS, Reading, kind_of, read_parts
+from pegasos.cli.inputs import SET, TABLES, WORDS, Reading, kind_of, local, read_parts
 from pegasos.cli.report import label_text, label_value, print_facts, print_json
 from pegasos.cli.screen import Screen
+from pegasos.cli.spelling import for_shell
 from pegasos.cli.values import bytes_of, count, in_words
 from pegasos.cli.views import Moving
 
@@ -55,12 +57,14 @@ def command(
         features=features, zero_based=zero_based, target=target, columns=columns,
         categorical=categorical, weights=weights,
     )  # fmt: skip
-    model = is_model(path)
-    kind = "model" if model else kind_of(path)
+    model, run = is_model(path), checkpoint_header(path)
+    kind = "model" if model else "checkpoint" if run else kind_of(path)
     if verify and kind != "store":
         raise Usage(f"--verify is for a store, and {path} is none: leave it out")
     if model:
         facts, told = _of_model(path)
+    elif run:
+        facts, told = _of_checkpoint(path, run)
     elif kind == "store":
         facts, told = _of_store(path, verify, Screen(quiet))
     else:
@@ -84,6 +88,43 @@ def is_model(path: str) -> bool:
     return head.startswith(texts) or container.looks_like(head)
 
 
+def checkpoint_header(path: str) -> dict[str, Any]:
+    """What the checkpoint of a run says of itself; nothing if a file is none."""
+    if path.startswith(SET) or not os.path.isfile(path):
+        return {}
+    with open(path, "rb") as file:
+        if file.read(4) != b"PK\x03\x04":  # NumPy's npz is a zip archive
+            return {}
+    from pegasos.driver import FORMAT
+
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            found = loads(arrays["header"].tobytes())
+        return found if found["format"] == FORMAT else {}
+    except Exception:  # whatever else it is: NumPy and JSON say that in many ways
+        return {}
+
+
+def _of_checkpoint(path: str, header: dict[str, Any]) -> Told:
+    solver, trace = str(header.get("solver")), header.get("trace") or {}
+    passes, gaps = trace.get("passes") or [0.0], trace.get("relative_gap") or [np.inf]
+    facts = {
+        "kind": "checkpoint",
+        "solver": solver,
+        "stopped": header.get("stopped") or None,
+        "seconds": header.get("seconds"),
+        "passes": passes[-1],
+        "relative_gap": min(gaps),
+    }
+    told = [
+        ("what", f"the checkpoint of a run, {bytes_of(os.path.getsize(path))}"),
+        ("solver", solver),
+        ("so far", f"{passes[-1]:.1f} passes, relative gap {min(gaps):.1e}"),
+        ("go on with", "the same command and --resume --force"),
+    ]
+    return facts, told
+
+
 Told = tuple[dict[str, Any], list[tuple[str, str]]]  # for machines, and for people
 
 
@@ -93,7 +134,8 @@ def _of_model(path: str) -> Told:
 
     model = load_model(path)
     proof = model.certificate_
-    given = {
+    weight = {"C": 1.0} if model.C is None and model.lam is None else {}
+    given = weight | {
         name: value
         for name, value in model.get_params(deep=False).items()
         if value is not None and name not in ("verbose", *SESSION)
@@ -212,7 +254,40 @@ def _widen(bounds: list[float], values: np.ndarray) -> None:
         bounds[:] = min(bounds[0], float(values.min())), max(bounds[1], float(values.max()))
 
 
+def _of_columns(path: str, kind: str, why: str) -> Told:
+    """A table that cannot be read as rows yet, as nobody has said what its columns are for."""
+    from pegasos.data.tables import columns_of
+
+    columns = columns_of(local(path), kind)
+    size = os.path.getsize(local(path))
+    facts = {
+        "kind": WORDS[kind].removeprefix("a ").removeprefix("an "),
+        "bytes": size,
+        "columns": columns,
+        "notes": [why],
+    }
+    told = [
+        ("what", f"{WORDS[kind]}, {bytes_of(size)}"),
+        ("columns", _some([f"{name}: {what}" for name, what in columns.items()], "\n")),
+        ("to train", why),
+    ]
+    return facts, told
+
+
+def _objection(path: str, kind: str, reading: Reading) -> str:
+    """Why the columns of a table, as they are, do not become rows; "" if they do."""
+    from pegasos.data import DataError, iter_load
+
+    try:
+        iter_load(path, **reading.for_kind(kind, path))
+    except DataError as error:
+        return for_shell(str(error))
+    return ""
+
+
 def _of_data(path: str, kind: str, reading: Reading, screen: Screen) -> Told:
+    if kind in TABLES and (why := _objection(path, kind, reading)):
+        return _of_columns(path, kind, why)
     seen = _Seen()
     for data in read_parts(path, reading, screen):
         seen.add(data)

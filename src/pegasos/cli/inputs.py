@@ -28,6 +28,7 @@ from pegasos.cli.views import Moving, View
 
 BASE = re.compile(r"indices count from ([01])\b")
 SMALLEST_CHUNK, LARGEST_CHUNK = 1 << 20, 32 << 20  # bytes that are read at a time
+PACE_BYTES, PACE_SECONDS = 1e6, 0.2  # how much must have been read for its pace to mean something
 SET, TEST = "dataset:", ":test"
 TABLES = ("csv", "parquet", "arrow")
 
@@ -374,7 +375,9 @@ def _tell_read(screen: Screen, source: str, kind: str, data: Any, seconds: float
     if kind == "store":
         return
     file = file_of(source, kind)
-    pace = f" ({bytes_of(os.path.getsize(file) / seconds)}/s)" if file and seconds > 0 else ""
+    size = os.path.getsize(file) if file else 0
+    told = size >= PACE_BYTES and seconds >= PACE_SECONDS
+    pace = f" ({bytes_of(size / seconds)}/s)" if told else ""
     m, d = data.X.shape
     screen.tell(f"read {count(m)} rows × {count(d)} features in {span(seconds)}{pace}")
     for note in data.notes:

@@ -113,7 +113,7 @@ def _of_numbers(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None
     from sklearn import metrics
 
     if y.dtype.kind not in "biuf":
-        raise Usage(f"this model predicts numbers, but the targets are words such as {y[0]!r}")
+        raise Usage(f"this model predicts numbers, but the targets are words such as {str(y[0])!r}")
     pair = y, predicted
     facts = {
         "mae": float(metrics.mean_absolute_error(*pair, sample_weight=weights)),
@@ -183,7 +183,8 @@ def _unknown(labels: np.ndarray, classes: np.ndarray, allowed: bool) -> dict[str
         more = "" if len(found) == 1 else f" and {len(found) - 1} more such labels"
         raise Usage(
             f"the label {name!r} ({count(rows)} rows){more} was not in the training data, whose "
-            f"labels are {_some(classes)}: --allow-unknown counts such rows as errors"
+            f"labels are {_some(classes)}: pegasos evaluate --allow-unknown counts such rows as "
+            "errors"
         )
     return found
 

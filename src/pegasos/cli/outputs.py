@@ -34,9 +34,12 @@ def stem_of(source: str) -> str:
 
 def model_path(source: str, given: str | None, format: str) -> Path:
     """Where the model goes: where it was said, or beside nothing else, in the current folder."""
+    if given == "":
+        raise Usage(EMPTY.format("--model"))
     return Path(given) if given is not None else Path(stem_of(source) + ENDINGS[format])
 
 
+EMPTY = "the name that {} gives is empty: name a file"
 CHECKPOINT = "--checkpoint"  # the one output that may be several files
 
 
@@ -48,6 +51,9 @@ def refuse_clash(
     Both come by what the help calls them. --force excuses none of it: it means what is there by
     chance, and not what the command itself needs.
     """
+    for name, path in outputs.items():
+        if path == "":
+            raise Usage(EMPTY.format(name))
     written = {name: Path(path) for name, path in outputs.items() if path is not None}
     read = {name: file for name, source in inputs.items() if (file := file_named(source))}
     for name, path in written.items():
@@ -116,6 +122,8 @@ def check_can_write(path: Path, force: bool, folder_too: bool = False) -> None:
     """Refuse, before any work, an output that could not be written after it."""
     if path.is_dir() and not folder_too:
         raise OutputError(f"{path} is a folder: give the name of a file")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OutputError(f"{path} is not a regular file: give another name")
     if path.exists() and not force:
         raise OutputError(f"{path} exists: --force replaces it, or give another name")
     folder = path.absolute().parent

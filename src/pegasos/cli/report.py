@@ -64,7 +64,7 @@ def print_facts(title: str, facts: list[tuple[str, str]]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts:
-        table.add_row(name, Text(value))
+        table.add_row(Text(name), Text(value))
     _show(Text(title, style="bold cyan"), table) if title else _show(table)
 
 
@@ -81,7 +81,7 @@ def print_table(
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k in left else "right", no_wrap=True)
+        table.add_column(Text(name), justify="left" if k in left else "right", no_wrap=True)
     room = _width() - 1 - sum(3 + widest for widest in _widest(header, rows)[:-1])
     for row in rows:
         last = row[-1] if len(row[-1]) <= max(room, 4) else row[-1][: max(room, 4) - 1] + "…"

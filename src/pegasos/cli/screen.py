@@ -16,6 +16,8 @@ from pegasos.cli.views import View
 
 PER_SECOND = 8  # how often the panel is drawn
 WIDEST = 100  # columns
+ECHO = 3  # columns to the right of the panel, where the terminal writes ^C: a line that is full
+# would be broken by it, and the panel be taken away one line too low
 EVERY = 5.0  # seconds between two plain lines
 LOOK_EVERY = 1.0  # … where the second tells of a look
 
@@ -56,7 +58,7 @@ class Screen:
         console = self.console
 
         def draw() -> Any:
-            return view.panel(min(console.width, WIDEST))
+            return view.panel(min(console.width - ECHO, WIDEST))
 
         display = Live(
             get_renderable=draw,

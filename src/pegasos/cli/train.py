@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pegasos.cli import completion, options
@@ -27,6 +28,8 @@ from pegasos.cli.outputs import (
 )
 from pegasos.cli.report import label_value, print_json
 from pegasos.cli.screen import Screen
+from pegasos.cli.spelling import for_shell
+from pegasos.cli.trial import try_out
 from pegasos.cli.values import class_weights, in_words, one_of, seconds, size, span
 
 NAME = "train"
@@ -87,6 +90,8 @@ def command(
         max_seconds=seconds(max_seconds), checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
     path = model_path(source, model, one_of("--format", format, completion.FORMATS))
+    if multi_class == "ovo":
+        _check_format(format, SimpleNamespace(multi_class="ovo"), range(3))
     _check_files(source, test, path, checkpoint, resume, force)
     screen = Screen(quiet)
     with open_data(source, reading, screen, size(memory), scratch) as (data, read_seconds):
@@ -121,9 +126,11 @@ def _wish(task: str, bias: str, class_weight: str | None, **chosen: Any) -> Wish
         raise Usage("--resume goes on from a checkpoint: say which with --checkpoint FILE")
     if chosen["multi_class"] is not None:
         one_of("--multi-class", chosen["multi_class"], completion.SCHEMES)
-    from pegasos.solvers import as_solver
-
-    as_solver(chosen["solver"])
+    try_out(
+        [chosen["solver"]], task, bias=bias, C=chosen["C"], lam=chosen["lam"],
+        loss=chosen["loss"], epsilon=chosen["epsilon"], seed=chosen["random_state"],
+        jobs=chosen["n_jobs"], tol=chosen["tol"], max_passes=chosen["max_passes"],
+    )  # fmt: skip
     chosen = {name: value for name, value in chosen.items() if value is not None}
     return Wish(task, bias, class_weights(class_weight), chosen)
 
@@ -182,7 +189,7 @@ class _Run:
             found = judge(self.done.model, read_parts(source, reading, screen, self.done.model))
             self.judged = source, found
         except (ValueError, OSError) as error:
-            self.fault = f"the model is saved, but not tested: {error}"
+            self.fault = f"the model is saved, but not tested: {for_shell(str(error))}"
 
     def answer(self) -> dict[str, Any]:
         """What ``--json`` says."""
@@ -215,7 +222,7 @@ class _Run:
         elif model.converged_:
             screen.tell(verdict[0].upper() + verdict[1:], "bold green")
         else:
-            screen.tell(f"not converged: {model.summary_}", "yellow")
+            screen.tell(f"not converged: {for_shell(model.summary_)}", "yellow")
         screen.tell(
             f"  primal {proof.primal:.10g}, dual {proof.dual:.10g}, relative gap "
             f"{proof.relative_gap:.1e}, {model.n_passes_:.1f} passes"

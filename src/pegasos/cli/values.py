@@ -49,6 +49,12 @@ def class_weights(text: str | None) -> Any:
     wrong = [v for v in found.values() if isinstance(v, bool) or not isinstance(v, int | float)]
     if wrong:
         raise Usage(f"--class-weight gives numbers to labels, not {wrong[0]!r}")
+    for label, weight in found.items():
+        if not 0 < weight < math.inf:
+            raise Usage(
+                f"--class-weight gives positive numbers to labels, and {label} has {weight:g} (to "
+                "leave a class out, drop its rows)"
+            )
     return found
 
 
@@ -68,13 +74,6 @@ def source(text: str) -> str:
     if not text:
         raise Usage("DATA is empty: name a file, a store, a URL or dataset:NAME (- is stdin)")
     return "/dev/stdin" if text == "-" else text
-
-
-def output(text: str | None) -> str | None:
-    """What an option names that writes a file."""
-    if text == "":
-        raise Usage("the name of a file to write is empty: give one, or leave the option out")
-    return text
 
 
 def listed(text: str | None) -> list[str] | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SPEED_OVER = 2.0  # seconds over which a speed is measured
 GETTING_READY = "the rows are checked, and compiled code is loaded"
-LOOKS = 4  # the last looks, through which log(gap) is drawn as a line
+LOOKS = 4  # the last looks, or guesses, through which log(gap) is drawn as a line
 
 
 class View:
@@ -169,8 +169,9 @@ class Training(View):
             self.speed = _Speed(self.now)
             self.passes: dict[int, float] = {}  # of each problem that has begun
             self.looks: dict[int, deque[tuple[float, float]]] = {}  # (time, relative gap)
+            self.guesses: deque[tuple[float, float]] = deque(maxlen=LOOKS)  # of a single problem
             self.current = 0
-            self.proof: Any = None
+            self.proof: Any = None  # the best certificate of the current problem
 
     def __call__(self, event: Event) -> None:
         """Listen to the driver."""
@@ -188,22 +189,26 @@ class Training(View):
         if self.rows is not None:
             self.speed.reached(self.rows * sum(self.passes.values()))
         if event.certificate is None:
+            self._guessed(event.estimate)
             return
-        self.proof = event.certificate
+        proof = event.certificate
+        if self.proof is None or proof.relative_gap <= self.proof.relative_gap:
+            self.proof = proof
         looks = self.looks.setdefault(event.problem, deque(maxlen=LOOKS))
-        if 0 < self.proof.relative_gap < math.inf:
-            looks.append((self.now(), self.proof.relative_gap))
+        if 0 < proof.relative_gap < math.inf:
+            looks.append((self.now(), proof.relative_gap))
 
-    @property
-    def gap(self) -> float:
-        """The smallest relative gap that the current problem has shown."""
-        gaps = [gap for _, gap in self.looks.get(self.current, ())]
-        return min(gaps) if gaps else math.inf
+    def _guessed(self, gap: float) -> None:
+        """The solver guesses the gap, between two looks; it repeats itself until the next guess."""
+        if 0.0 < gap < math.inf and (not self.guesses or self.guesses[-1][1] != gap):
+            self.guesses.append((self.now(), gap))
 
     def seconds_left(self) -> float | None:
-        """A guess: the line through log(gap), or the pace at which problems have ended."""
+        """A guess: the line through log(gap) as the solver guesses it, or else as the last looks
+        have found it; or the pace at which problems have ended."""
         if len(self.problems) == 1:
-            return time_left(self.looks.get(0, ()), self.tol, self.now())
+            known = self.guesses if len(self.guesses) == LOOKS else self.looks.get(0, ())
+            return time_left(known, self.tol, self.now())
         ended = len(self.passes) - 1
         if ended < 1:
             return None
@@ -253,17 +258,16 @@ class Training(View):
             else:
                 primal, dual = f"{self.proof.primal:.8g}", f"{self.proof.dual:.8g}"
                 lines.append(_shown(f"primal {primal:<12}  dual {dual}"))
-                lines.append(self._gap_line(width - 4))
+                lines.append(self._gap_line(self.proof.relative_gap, width - 4))
             if self.note:
                 lines.append(Text(self.note, style="dim", no_wrap=True, overflow="ellipsis"))
         return _boxed(self.title, lines, width)
 
-    def _gap_line(self, width: int) -> RenderableType:
+    def _gap_line(self, gap: float, width: int) -> RenderableType:
         """The gap, from 1 on the left to the tolerance on the right, each factor ten as wide."""
         from rich.table import Table
         from rich.text import Text
 
-        gap = self.gap
         said = "gap    none yet" if math.isinf(gap) else f"gap    {gap:.1e}"
         if self.tol is None:
             return _shown(said)

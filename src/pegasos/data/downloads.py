@@ -87,6 +87,11 @@ def download(
                 f"{url} is not what it was: its checksum is not {checksum}; nothing was kept; "
                 f"try again later, or {instead}"
             ) from error
+        if isinstance(error, PermissionError) or getattr(error, "filename", None) is not None:
+            raise DataError(
+                f"{url} cannot be kept in {path.parent} ({_why(error)}); make the folder "
+                "writable, or fetch it by other means and name the file"
+            ) from error
         raise DataError(f"{url} cannot be fetched ({_why(error)}); {instead}") from error
 
 
@@ -97,6 +102,8 @@ def _why(error: Exception) -> str:
         return f"the server says {response.status_code}"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
+    if isinstance(error, PermissionError):  # pooch's own words are three sentences
+        return "no permission"
     return {"ConnectionError": "no connection", "ConnectTimeout": "no answer"}.get(
         type(error).__name__, type(error).__name__
     )

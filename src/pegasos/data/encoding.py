@@ -41,7 +41,8 @@ class Encoding:
     dtype : dtype
         The type of the values.
     unseen : dict
-        How many rows of a column had a category that is not among its categories.
+        How many rows of a column had a category that is not among its categories, and the first
+        of these.
     """
 
     path: str
@@ -52,7 +53,7 @@ class Encoding:
     hash_features: int
     names: tuple[str, ...]
     dtype: np.dtype
-    unseen: dict[str, int] = field(default_factory=dict)
+    unseen: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -102,7 +103,9 @@ class Encoding:
             index = {category: k for k, category in enumerate(categories)}
             code = np.array([index.get(word, -1) for word in known], np.int32)[codes]
             if unseen := int(np.count_nonzero(code < 0)):
-                self.unseen[name] = self.unseen.get(name, 0) + unseen
+                example = known[codes[np.argmax(code < 0)]]
+                before, example = self.unseen.get(name, (0, example))
+                self.unseen[name] = before + unseen, example
             yield places[code], (code >= 0).astype(self.dtype)
         for name in self.hashed:
             known, codes = words(batch.column(name), name, self.path, first)

@@ -28,6 +28,7 @@ FORMAT = "pegasos-store"
 VERSION = 1
 NAME = "header.json"
 MOST_BYTES = 64 << 20
+DAMAGED = "the store is damaged: write it again"
 
 VALUES = tuple(dtype.newbyteorder("<").str for dtype in AS_STORED)
 INDICES = ("<i4", "<i8")
@@ -134,15 +135,19 @@ def _json(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DataError(f"{path} is not a store: it has no {NAME}") from None
     except json.JSONDecodeError as error:
-        raise DataError(f"{file}:{error.lineno}:{error.colno}: {error.msg} (in JSON)") from None
+        raise DataError(
+            f"{file}:{error.lineno}:{error.colno}: {error.msg} (in JSON); {DAMAGED}"
+        ) from None
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}") from None
     except DataError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file} is not JSON in UTF-8: {error}") from None
+        raise DataError(f"{file} is not JSON in UTF-8 ({error}); {DAMAGED}") from None
     if not isinstance(found, dict):
-        raise DataError(f"{file}:1:1: a JSON object is expected, not {reprlib.repr(found)}")
+        raise DataError(
+            f"{file}:1:1: a JSON object is expected, not {reprlib.repr(found)}; {DAMAGED}"
+        )
     return found
 
 

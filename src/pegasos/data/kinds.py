@@ -6,7 +6,7 @@ import os
 import re
 
 from pegasos.data.examples import DataError
-from pegasos.data.header import is_store
+from pegasos.data.header import NAME
 from pegasos.data.opened import open_binary
 from pegasos.data.spooled import refuse_only_once
 from pegasos.data.table_files import ARROW_FILE
@@ -20,6 +20,9 @@ _NOT_OURS = {
     b"PK\x03\x04": "a zip archive (or NumPy's npz); unpack it first",
     b"%PDF": "a PDF document",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
+    b"solver_type": "a model of LIBLINEAR, not data",
+    b"SVM-light Version": "a model of SVM-light, not data",
+    b"svm_type": "a model of LIBSVM, not data",
 }
 # A label, perhaps a query, then index:value … ; whatever follows a # is a comment.
 _ENTRY = re.compile(r"(\d+|qid):[^\s:,;]+$")
@@ -37,9 +40,9 @@ def kind_of_file(path: str | os.PathLike, delimiter: str | None = None) -> str:
     """
     path = os.fspath(path)
     if os.path.isdir(path):
-        if is_store(path):
-            return "store"
-        raise DataError(f"{path} is a folder and no store (it has no header.json); name a file")
+        if os.path.lexists(os.path.join(path, NAME)):
+            return "store"  # or a damaged one: who opens it will say
+        raise DataError(f"{path} is a folder and no store (it has no {NAME}); name a file")
     refuse_only_once(path)
     with open_binary(path) as file:
         head = file.read(_LOOK)
@@ -52,6 +55,10 @@ def kind_of_file(path: str | os.PathLike, delimiter: str | None = None) -> str:
     for magic, what in _NOT_OURS.items():
         if head.startswith(magic):
             raise DataError(f"{path} is {what}")
+    if head[8:9] == b"{" and b"__metadata__" in head[:64] and b"pegasos" in head:
+        raise DataError(f"{path} is a model of pegasos, not data")
+    if head.startswith(b"\x08") and b"onnx" in head[:64]:
+        raise DataError(f"{path} is an ONNX model, not data; onnxruntime runs it")
     return _kind_of_text(path, head, delimiter)
 
 

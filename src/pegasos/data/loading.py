@@ -34,7 +34,7 @@ _OPTIONS: dict[str, tuple[Any, frozenset[str]]] = {
     "categories": ("one-hot", _TABLES),
     "hash_features": (1024, _TABLES),
     "feature_names": (None, _TABLES),
-    "delimiter": (",", frozenset({"csv"})),
+    "delimiter": ("auto", frozenset({"csv"})),
 }
 
 
@@ -53,7 +53,7 @@ def load(
     categories: Literal["one-hot", "hash"] = "one-hot",
     hash_features: int = 1024,
     feature_names: Sequence[str] | None = None,
-    delimiter: str = ",",
+    delimiter: str = "auto",
 ) -> Data:
     """Read rows and targets from svmlight text, Parquet, Arrow, CSV, a store, or a URL of these.
 
@@ -72,8 +72,9 @@ def load(
         Of svmlight text: see :func:`load_svmlight`.
     target, columns, weights, categorical, categories, hash_features, feature_names
         Of tables: see :func:`load_table`.
-    delimiter : str, default=","
-        Of CSV.
+    delimiter : str, default="auto"
+        Of CSV: what stands between two fields; "auto" takes the one of ``,`` ``;`` and tab that
+        the first line has most of.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def iter_load(
     categories: Literal["one-hot", "hash"] = "one-hot",
     hash_features: int = 1024,
     feature_names: Sequence[str] | None = None,
-    delimiter: str = ",",
+    delimiter: str = "auto",
 ) -> Iterator[Data]:
     """Read a source in chunks of rows, in bounded memory: what :func:`load` would read at once.
 
@@ -241,7 +242,7 @@ def _noted(
 def _found(path: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The kind, and the options that were given and fit it."""
     delimiter = given["delimiter"]
-    kind = kind_of_file(path, delimiter if delimiter != "," else None)
+    kind = kind_of_file(path, delimiter if delimiter != "auto" else None)
     options = {k: value for k, value in given.items() if not _same(value, _OPTIONS[k][0])}
     for name in options:
         kinds = _OPTIONS[name][1]

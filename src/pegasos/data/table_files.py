@@ -69,11 +69,16 @@ class TableFile:
                     yield batch.slice(start, chunk_rows)
 
 
-def open_table(path: str | os.PathLike, format: str, delimiter: str = ",") -> TableFile:
-    """The table in a file, its columns checked for names that stand twice."""
+def open_table(path: str | os.PathLike, format: str, delimiter: str = "auto") -> TableFile:
+    """The table in a file, its columns checked for names that stand twice.
+
+    The delimiter of CSV is found in its first line where it is "auto".
+    """
     arrow()
     path = os.fspath(path)
     refuse_only_once(path)
+    if delimiter == "auto":
+        delimiter = _delimiter(path) if format == "csv" else ","
     with _one_sentence(path):
         look = {"parquet": _parquet_schema, "arrow": _arrow_schema, "csv": _csv_schema}
         schema, rows = look[format](path, delimiter)
@@ -174,6 +179,8 @@ def _arrow_batches(table: TableFile, names: list[str], chunk_rows: int, text: An
 
 # CSV: one thread, so that an error has its row (more of them read a stream no faster).
 
+DELIMITERS = (",", ";", "\t")
+_LONGEST_LINE = 1 << 20  # that is looked at
 _CSV_BLOCK = 2 << 20  # pyarrow reads many of them ahead; larger ones are slower, too
 
 
@@ -191,6 +198,16 @@ def _csv_reader(path: str, delimiter: str, **conversion: Any) -> Iterator[Any]:
         ) as reader,
     ):
         yield reader
+
+
+def _delimiter(path: str) -> str:
+    """The one of , ; and tab that the first line has most of, not counting what is quoted."""
+    line = b""
+    with open_binary(path) as file:
+        while not line.strip(b"\r\n") and (line := file.readline(_LONGEST_LINE)):
+            pass
+    open_text = re.sub(rb'"[^"]*"', b"", line).decode("latin-1")
+    return max(DELIMITERS, key=open_text.count)
 
 
 def _csv_schema(path: str, delimiter: str) -> tuple[Any, None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from pegasos.data.table_files import FORMATS, TableFile, open_table
 
 TARGETS = ("target", "label", "y", "class")  # what a target is called if nobody says
 _OF_PANDAS = re.compile(r"__index_level_\d+__")  # an index that pandas stores as a column
+_SIGNS = {";": "semicolons", "\t": "tabs"}
 CHUNK_BYTES = 8 << 20
 HASH_FEATURES = 1024
 
@@ -38,7 +39,7 @@ def load_table(
     categories: Literal["one-hot", "hash"] = "one-hot",
     hash_features: int = HASH_FEATURES,
     feature_names: Sequence[str] | None = None,
-    delimiter: str = ",",
+    delimiter: str = "auto",
     format: Literal["parquet", "arrow", "csv"] | None = None,
 ) -> Data:
     """Read a table: Parquet, Arrow IPC (file or stream) or CSV with a row of names.
@@ -67,8 +68,9 @@ def load_table(
     feature_names : sequence of str, optional
         The features of other data or of a model: these are made, in this order, and categories
         that are not among them set none.
-    delimiter : str, default=","
-        What stands between two fields of CSV.
+    delimiter : str, default="auto"
+        What stands between two fields of CSV; "auto" takes the one of ``,`` ``;`` and tab that the
+        first line has most of.
     format : {"parquet", "arrow", "csv"}, optional
         How the table is stored; by default decided by the content.
 
@@ -132,7 +134,7 @@ def iter_table(
     categories: Literal["one-hot", "hash"] = "one-hot",
     hash_features: int = HASH_FEATURES,
     feature_names: Sequence[str] | None = None,
-    delimiter: str = ",",
+    delimiter: str = "auto",
     format: Literal["parquet", "arrow", "csv"] | None = None,
 ) -> Iterator[Data]:
     """Read a table in chunks of rows, in bounded memory.
@@ -173,6 +175,16 @@ delimiter, format
     return plan.chunks(chunk_bytes)
 
 
+def columns_of(path: str | os.PathLike, format: str) -> dict[str, str]:
+    """The columns of a table: number, text, categories, dates, or the type of anything else."""
+    table = open_table(path, format)
+    kinds = {name: _kind(table, name) for name in table.schema.names}
+    return {
+        name: str(table.schema.field(name).type) if kind == "other" else kind
+        for name, kind in kinds.items()
+    }
+
+
 @dataclass(frozen=True)
 class _Plan:
     """What becomes of each column."""
@@ -185,7 +197,16 @@ class _Plan:
     notes: tuple[str, ...]
 
     def chunks(self, chunk_bytes: int) -> Iterator[Data]:
-        """The rows, about so many bytes of them at a time."""
+        """The rows, about so many bytes of them at a time; the last ones note what was unseen."""
+        held = None
+        for data in self._chunks(chunk_bytes):
+            if held is not None:
+                yield held
+            held = data
+        if held is not None:
+            yield replace(held, notes=(*self.notes, *_unseen(self.encoding)))
+
+    def _chunks(self, chunk_bytes: int) -> Iterator[Data]:
         encoding = self.encoding
         width = 2 * len(encoding.columns) if encoding.sparse else len(encoding.names)
         chunk_rows = max(1, chunk_bytes // (encoding.dtype.itemsize * width))
@@ -259,11 +280,13 @@ def _plan(
     format = _format(path, format, delimiter)
     if categories == "one-hot" and hash_features != HASH_FEATURES:
         raise DataError("hash_features says something about categories='hash' alone")
-    if format != "csv" and delimiter != ",":
+    if format != "csv" and delimiter != "auto":
         raise DataError(f"{os.fspath(path)} is {format}: delimiter is an option of CSV alone")
     table = open_table(path, format, delimiter)
     columns = None if columns is None else list(columns)
     target, notes = _target(table, target, columns or ())
+    if table.delimiter != delimiter and table.delimiter != ",":
+        notes.append(f"the fields stand between {_SIGNS[table.delimiter]}, as the first line says")
     if weights is not None:
         _must_exist(table, [weights], "weights")
     taken = [name for name in (target, weights) if name is not None]
@@ -310,7 +333,7 @@ def _format(path: str | os.PathLike, format: str | None, delimiter: str) -> str:
     if format is None:
         from pegasos.data.kinds import kind_of_file
 
-        format = kind_of_file(path, delimiter if delimiter != "," else None)
+        format = kind_of_file(path, delimiter if delimiter != "auto" else None)
         if format not in FORMATS:
             raise DataError(f"{os.fspath(path)} is no table but {format}: use pegasos.data.load")
     elif format not in FORMATS:
@@ -511,6 +534,7 @@ def _named(table: TableFile, feature_names: Sequence[str], dtype: np.dtype) -> E
 
 def _unseen(encoding: Encoding) -> list[str]:
     return [
-        f"column {name!r}: {count} rows have a category that is no feature"
-        for name, count in encoding.unseen.items()
+        f"column {name!r}: {count:,} row{'s have' if count > 1 else ' has'} a category that is no "
+        f"feature, such as {example!r}"
+        for name, (count, example) in encoding.unseen.items()
     ]

@@ -31,8 +31,8 @@ OF_REGRESSION: tuple[str, ...] = (
     "counts them as labels",
 )
 
-# Features that a file of any size may have (a vector of 128 MB); more need as many bytes in it.
-FREE_FEATURES = 1 << 24
+# Features that a file of any size may have (a vector of 32 MB); more need as many bytes in it.
+FREE_FEATURES = 1 << 22
 
 
 def write(model: Model, file: BinaryIO) -> tuple[str, ...]:
