@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from reading import touch_memory
 
 from pegasos import Problem, load_model, solve
 from pegasos.certificate import Answer, certify
@@ -156,6 +157,7 @@ def main() -> None:
     found: dict[str, list[dict[str, float]]] = {one.name: [] for one in contestants}
     for _ in range(options.rounds):
         for one in contestants:
+            touch_memory()
             found[one.name].append(one.run())
     median = {
         name: {part: statistics.median(run[part] for run in runs) for part in runs[0]}
