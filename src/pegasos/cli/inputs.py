@@ -7,12 +7,10 @@ made in the scratch folder and removed at the end. For prediction they come in p
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import re
 import shutil
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -204,32 +202,8 @@ def _whole(source: str, kind: str, options: dict[str, Any], screen: Screen) -> A
     if kind == "set":
         return fetched(source, screen, options["dtype"])
     view = Moving(f"reading {source}", follows=file_of(source, kind))
-    with screen.showing(view), _importing_meanwhile(kind):
+    with screen.showing(view):
         return load(source, **options)
-
-
-@contextlib.contextmanager
-def _importing_meanwhile(kind: str) -> Iterator[None]:
-    """Import what training needs while text is parsed, which by then needs no imports itself.
-
-    scikit-learn takes half a second to import: as much as 300 MB of text.
-    """
-    if kind != "svmlight":
-        yield
-        return
-    for module in ("scipy.sparse", "pegasos.data.svmlight"):
-        importlib.import_module(module)
-
-    def bring() -> None:
-        with contextlib.suppress(Exception):  # who uses it will meet the same error
-            importlib.import_module("pegasos.estimators")
-
-    thread = threading.Thread(target=bring, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 def fetched(source: str, screen: Screen, dtype: str) -> Any:

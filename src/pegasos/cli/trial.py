@@ -29,6 +29,7 @@ def try_out(
 ) -> None:
     """Refuse what could not be trained on any data; without a task any loss will do."""
     import numpy as np
+    from scipy.sparse import csr_array
 
     from pegasos.driver import as_limit, as_tolerance
     from pegasos.losses import as_loss
@@ -55,7 +56,8 @@ def try_out(
     as_limit("max_passes", max_passes)
     weight: Any = {"C": 1.0 if C is None else C} if lam is None else {"lam": lam}
     y = [1.0, -1.0] if as_loss(loss).labels else [1.0, 2.0]
-    problem = Problem(np.eye(2), y, loss=loss, bias=bias, **weight)
+    rows = csr_array(np.eye(2, dtype=np.float32))  # the compiled code for them serves text, too
+    problem = Problem(rows, y, loss=loss, bias=bias, **weight)
     for solver in chosen:
         solver.check(problem)
 
